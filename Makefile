@@ -35,7 +35,7 @@ quick:  ## The laws, the rules of the house and one file of tests a room: under 
 	$(PYTHON) -m pytest @tests/quick.txt
 
 .PHONY: kernel
-kernel:  ## Compile the loops of kernel.c beside the sources, as an installation does
+kernel:  ## Compile the loops in C beside the sources, as an installation does
 	$(PYTHON) hatch_build.py
 
 .PHONY: bench

@@ -1,4 +1,4 @@
-"""Compiles the loops of kernel.c when a wheel is built, if there is a compiler; NumPy does else.
+"""Compiles the loops in C when a wheel is built, if there is a compiler; NumPy does else.
 
 python hatch_build.py   # beside the sources, for work on them
 """
@@ -15,10 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path("src/veridical/frames/_grid")
-NAME = "_kernel.dll" if sys.platform == "win32" else "_kernel.so"
-# Rounding is that of IEEE: nothing here lets a compiler reorder sums.
-FLAGS = ("-O3", "-fno-math-errno", "-fPIC", "-shared", "-fvisibility=hidden")
+PACKAGE = Path("src")
+SOURCES = ("veridical/_core/rows.c", "veridical/frames/_grid/kernel.c")
+FOLDER = "veridical/_core"
+NAME = "_loops.dll" if sys.platform == "win32" else "_loops.so"
+# Rounding is that of IEEE: nothing lets a compiler reorder sums, or round a product and a sum once.
+FLAGS = ("-O3", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared", "-fvisibility=hidden")
 
 
 def compile_kernel(root: Path, target: Path) -> bool:
@@ -26,14 +28,14 @@ def compile_kernel(root: Path, target: Path) -> bool:
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None or os.environ.get("VERIDICAL_NO_COMPILER"):
         return False
-    source = root / FOLDER / "kernel.c"
-    command = [*compiler.split(), *FLAGS, "-o", str(target), str(source), "-lm"]
+    sources = [str(root / PACKAGE / source) for source in SOURCES]
+    command = [*compiler.split(), *FLAGS, "-o", str(target), *sources, "-lm"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return False
     if done.returncode:
-        print(f"kernel.c was not compiled, NumPy is used instead: {done.stderr[:500]}")
+        print(f"loops were not compiled, NumPy is used instead: {done.stderr[:500]}")
     return done.returncode == 0
 
 
@@ -62,15 +64,15 @@ else:
                 return
             root = Path(self.root)
             if version == "editable":
-                compile_kernel(root, root / FOLDER / NAME)
+                compile_kernel(root, root / PACKAGE / FOLDER / NAME)
                 return
             target = Path(tempfile.mkdtemp()) / NAME
             if compile_kernel(root, target):
-                build_data["force_include"][str(target)] = f"veridical/frames/_grid/{NAME}"
+                build_data["force_include"][str(target)] = f"{FOLDER}/{NAME}"
                 build_data["pure_python"] = False
                 build_data["tag"] = f"py3-none-{_platform()}"
 
 
 if __name__ == "__main__":
     here = Path(__file__).parent
-    sys.exit(0 if compile_kernel(here, here / FOLDER / NAME) else 1)
+    sys.exit(0 if compile_kernel(here, here / PACKAGE / FOLDER / NAME) else 1)

@@ -179,7 +179,7 @@ def ten_classes(n: int = 5_000, k: int = 10) -> Row:
     fit = time.process_time() - start
     matrix = StructuredMatrixCalibrator().fit(p, y)
     new, _ = several_rows(MANY, k, seed=1)
-    turns = [[best(lambda m=m: m.predict_proba(new), 1) for m in (auto, matrix)] for _ in range(9)]
+    turns = [[best(lambda m=m: m.predict_proba(new), 1) for m in (auto, matrix)] for _ in range(40)]
     bulk, peer = np.min(turns, axis=0).tolist()
     return {
         "classes": k,

@@ -142,7 +142,7 @@ def probmetrics_matrix(sample: Sample) -> tuple[np.ndarray, float]:
 
 def ours_dirichlet(sample: Sample) -> tuple[np.ndarray, float]:
     """Dirichlet calibration of this package."""
-    from veridical.calibrators._softmax.linear import DirichletCalibrator
+    from veridical.calibrators._softmax.dirichlet import DirichletCalibrator
 
     calibrator = DirichletCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     p = calibrator.predict_proba(sample.p)

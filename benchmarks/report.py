@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 PACKAGES = [
     "numpy",
     "scipy",
-    "numba",
     "scikit-learn",
     "torch",
     "torchmetrics",
@@ -130,7 +129,8 @@ def facts_of_machine() -> list[str]:
         "",
         "Seconds are the best of several turns, contenders alternating. Ratios are seconds divided "
         "by those of veridical in the same task: above 1 the contender is slower. Mode `numpy` is "
-        "veridical without numba, `fast` with it. Packages use the threads they choose to use. "
+        "veridical in NumPy alone, `fast` with its compiled loops. Packages use the threads they "
+        "choose to use. "
         "Peak extra memory is what Python and NumPy allocate during the call beyond the input.",
     ]
 

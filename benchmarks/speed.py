@@ -3,11 +3,13 @@
     python benchmarks/speed.py --write docs/evidence     # the whole table: speed.csv, speed.md
     python benchmarks/speed.py --quick                   # three minutes; says what became slower
     python benchmarks/speed.py --only kernel_test        # jobs whose name contains it
+    python benchmarks/speed.py --missing --cpu 600 --write docs/evidence  # go on where it ended
 
-Times are CPU seconds of one process and one thread of linear algebra, without numba, each
+Times are CPU seconds of one process and one thread of linear algebra, each
 contender's best turn. The yardstick is a fixed piece of NumPy, timed beside every job, so that
 ratios to it can be compared between machines and days. Memory is what Python and NumPy allocate
-during a call, beyond its input. Packages that are absent are left out.
+during a call, beyond its input. Packages that are absent are left out, and jobs at a size if a
+smaller one takes more than five seconds.
 """
 
 from __future__ import annotations
@@ -25,15 +27,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from worker import hide_numba
-
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
-hide_numba()  # before anything that would load it, and threads before NumPy
 
-import numpy as np  # noqa: E402
-from data import Sample, make_sample  # noqa: E402
-from report import facts_of_machine  # noqa: E402
-from speed_jobs import EXTRA, JOBS, Job  # noqa: E402
+import numpy as np
+from data import Sample, make_sample
+from report import facts_of_machine
+from speed_jobs import EXTRA, JOBS, Job
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "docs" / "evidence" / "speed.csv"
@@ -44,6 +43,7 @@ MOST_VALUES = 10**7
 QUICK_UP_TO = 1.0
 BLINK = 2e-3
 LONG = 3.0
+LAST = 5.0
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,12 @@ def run(case: Case, budget: float, *, whole: bool) -> list[str]:
     return [*line, peer, f"{best[peer]:.4g}", f"{best[peer] / own:.2f}"]
 
 
+def is_smaller(line: list[str], case: Case) -> bool:
+    """Whether a line of the table is of the same job and classes, and of fewer rows."""
+    name, classes, rows = case.key
+    return line[:2] == [name, classes] and int(line[2]) < int(rows)
+
+
 def committed() -> dict[tuple[str, ...], list[str]]:
     """The lines of the table that is kept."""
     if not TABLE.exists():
@@ -194,6 +200,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10**8, help="samples of at most so many rows")
     parser.add_argument("--from-rows", type=int, default=0, help="samples of at least so many")
     parser.add_argument("--budget", type=float, default=1.5, help="seconds before turns stop")
+    parser.add_argument("--missing", action="store_true", help="only what the table lacks")
+    parser.add_argument("--cpu", type=float, default=0, help="seconds after which to stop")
     parser.add_argument("--quick", action="store_true", help="compare with the committed table")
     parser.add_argument("--write", type=Path, metavar="DIR", help="write the table there")
     options = parser.parse_args()
@@ -202,20 +210,33 @@ def main() -> None:
     if options.quick:
         quick(chosen)
         return
-    lines = []
     print(*HEADER, sep="  ")
+    known = committed()
+    known.pop(tuple(HEADER[:3]), None)
+    if options.missing:
+        chosen = [case for case in chosen if case.key not in known]
+    everything = not (options.only or options.missing or options.cpu) and len(within) > 10**8
+    kept = {} if everything else dict(known)
     for case in chosen:
-        lines.append(run(case, options.budget, whole=True))
-        print(*lines[-1], sep="  ", flush=True)
-    if options.write:
-        old = committed() if options.only or len(within) <= 10**8 else {}
-        old.pop(tuple(HEADER[:3]), None)
-        kept = {**old, **{tuple(line[:3]): line for line in lines}}
-        order = {case.key: i for i, case in enumerate(cases())}
-        names = [job.name for job in JOBS]
-        keys = [k for k in kept if k in order]
-        keys.sort(key=lambda k: (names.index(k[0]), int(k[1]), int(k[2])))
-        write([kept[k] for k in keys], options.write)
+        if any(is_smaller(line, case) and float(line[3]) > LAST for line in kept.values()):
+            kept.pop(case.key, None)
+            continue
+        if options.cpu and time.process_time() > options.cpu:
+            break
+        line = run(case, options.budget, whole=True)
+        kept[case.key] = line
+        print(*line, sep="  ", flush=True)
+        if options.write:
+            write(in_order(kept), options.write)
+
+
+def in_order(kept: dict[tuple[str, ...], list[str]]) -> list[list[str]]:
+    """Lines of cases that there are, as the jobs are listed."""
+    known = {case.key for case in cases()}
+    names = [job.name for job in [*JOBS, *EXTRA]]
+    keys = [key for key in kept if key in known]
+    keys.sort(key=lambda key: (names.index(key[0]), int(key[1]), int(key[2])))
+    return [kept[key] for key in keys]
 
 
 if __name__ == "__main__":

@@ -260,7 +260,7 @@ QUANTILES = v.BinnedError(binning=v.QuantileBins(15))
 JOBS = [
     # whole answers
     Job("evaluate", of(v.evaluate, rng=0), classes=ALL, peers={"eight calls": eight_calls}),
-    Job("evaluate(by=), 100 rows a group", by_groups(100), (10**3, 10**4)),
+    Job("evaluate(by=), 100 rows a group", by_groups(100), (10**3, 10**4, 10**5)),
     Job("evaluate, one weight of 1e9", heavy_weight),
     Job("compare, 5 models", five_models),
     Job("calibration_tests", of(v.calibration_tests, rng=0), classes=(2, 10)),
@@ -378,7 +378,12 @@ JOBS = [
     Job("TemperatureCalibrator.fit", fit(v.TemperatureCalibrator), classes=ALL),
     Job("VectorCalibrator.fit", fit(v.VectorCalibrator), (SMALL, MIDDLE), (10,)),
     Job("DirichletCalibrator.fit", fit(v.DirichletCalibrator), (SMALL, MIDDLE), (10,)),
-    Job("OneVsRestCalibrator.fit", fit(v.OneVsRestCalibrator), (SMALL, MIDDLE), (10,)),
+    Job(
+        "OneVsRestCalibrator.fit",
+        fit(lambda: v.OneVsRestCalibrator(v.PlattCalibrator())),
+        (SMALL, MIDDLE),
+        (10,),
+    ),
     Job("AutoCalibrator.fit", fit(v.AutoCalibrator), (SMALL,), (2, 10)),
     # decisions
     Job("decide", lambda s: lambda: v.decide(s.p, [[0, 1], [5, 0]])),

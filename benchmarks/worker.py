@@ -1,38 +1,23 @@
 """A process that times one call at a time, for the benchmark that drives it.
 
 Started as `python worker.py {numpy,fast,peer}`; reads one JSON request a line, answers one line.
-Modes are processes because they differ in what can be imported: in mode `numpy` numba cannot.
+Modes are processes: in mode `numpy` the library has no compiled loops.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 import time
 import tracemalloc
 from typing import Any
 
-_find_spec = importlib.util.find_spec
 
+def hide_loops() -> None:
+    """Let NumPy do what compiled loops would, as where there was no compiler."""
+    from veridical._core import loops
 
-class _Blocked:
-    """A finder that refuses to import numba."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name.partition(".")[0] == "numba":
-            msg = f"No module named {name!r}"
-            raise ModuleNotFoundError(msg, name=name)
-
-
-def hide_numba() -> None:
-    """Make numba look as if it were not installed; must come before importing veridical."""
-    sys.meta_path.insert(0, _Blocked())
-
-    def find_spec(name: str, package: str | None = None) -> Any:
-        return None if name.partition(".")[0] == "numba" else _find_spec(name, package)
-
-    importlib.util.find_spec = find_spec
+    loops.library = lambda: None
 
 
 class Worker:
@@ -80,14 +65,16 @@ class Worker:
 
     def facts(self) -> dict[str, Any]:
         """Whether the mode is what it claims to be."""
-        return {"mode": self.mode, "numba_loaded": "numba" in sys.modules}
+        from veridical._core import loops
+
+        return {"mode": self.mode, "compiled": loops.library() is not None}
 
 
 def main() -> None:
     """Answer requests until the input ends."""
     mode = sys.argv[1]
     if mode == "numpy":
-        hide_numba()
+        hide_loops()
     answers, sys.stdout = sys.stdout, sys.stderr  # what a package prints is not an answer
     worker = Worker(mode)
     for line in sys.stdin:

@@ -28,7 +28,9 @@ from veridical._core.runtime.progress import track
 from veridical.calibrators import TemperatureCalibrator
 
 SPREAD, MANY = 1.5, 2000
-EXCESS = [(k, n, t) for k in (2, 5, 10) for n in (150, 800) for t in (1.0, 1.15)]
+EXCESS = [
+    (k, n, t) for t, n in ((1.0, 800), (1.0, 150), (1.15, 800), (1.15, 150)) for k in (2, 5, 10)
+]
 BIAS = [(k, n, t) for k in (2, 4) for n in (200, 500, 2000) for t in (1.0, 1.6)]
 Cell = tuple[int, int, float]
 

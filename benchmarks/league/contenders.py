@@ -139,6 +139,12 @@ OURS = [
     _own("structured-matrix", ours(lambda c: c.StructuredMatrixCalibrator())),
     _own("matrix", ours(lambda c: c.MatrixCalibrator())),
     _own("dirichlet", ours(lambda c: c.DirichletCalibrator())),
+    _own(
+        "dirichlet-searched",
+        ours(
+            lambda c: c.DirichletCalibrator(off_diagonal_strength="auto", intercept_strength="auto")
+        ),
+    ),
     _own("platt", ours(lambda c: c.PlattCalibrator(), binary=True)),
     _own("beta", ours(lambda c: c.BetaCalibrator(), binary=True)),
     _own("quadratic", ours(lambda c: c.QuadraticCalibrator(), binary=True)),
@@ -150,6 +156,10 @@ OURS = [
     _own("histogram", ours(lambda c: c.HistogramCalibrator(), binary=True)),
     _own("bbq", ours(lambda c: c.BBQCalibrator(), binary=True)),
     _own("scaling-binning", ours(lambda c: c.ScalingBinningCalibrator(), binary=True)),
+    _own(
+        "scaling-binning-beta",
+        ours(lambda c: c.ScalingBinningCalibrator(calibrator=c.BetaCalibrator()), binary=True),
+    ),
     _own("density", ours(lambda c: c.DensityCalibrator(), binary=True)),
     _own("simplex-histogram", ours(lambda c: c.SimplexHistogramCalibrator()), max_classes=12),
     _own(

@@ -70,6 +70,16 @@ def draw_map_simplex():
     return plots.calibration_map(v.DirichletCalibrator().fit(p, y), y, p).figure
 
 
+def draw_simplex_function():
+    # What deciding costs: the cheapest of three actions, and a prediction between them is dear.
+    costs = np.array([[0, 4, 9], [1, 0, 4], [3, 2, 0]])
+    p = votes(300)[1]
+    names = ["ant", "bee", "cat"]
+    return plots.simplex_function(
+        lambda p: (p @ costs.T).min(axis=1), classes=names, name="expected cost", predictions=p
+    ).figure
+
+
 def draw_scores():
     y, p = forecasts()
     return plots.scores(np.where(y == 1, "paid back", "defaulted"), p).figure
@@ -250,6 +260,14 @@ ENTRIES = [
         "keeps what it had. Dots are where the model predicts.",
         "Colour is strongest near corners and edges, where hardly any prediction may be.",
         draw_map_simplex,
+    ),
+    Entry(
+        "simplex-function",
+        "Any function of three probabilities",
+        "Colours and contours are the value of a function, here what the best of three actions "
+        "costs at each prediction. Dots are where the model predicts.",
+        "Most of the area may hold no prediction at all.",
+        draw_simplex_function,
     ),
     Entry(
         "scores",

@@ -9,6 +9,7 @@ import numpy as np
 from _entry import Entry
 from matplotlib.figure import Figure
 
+import veridical as v
 from veridical import plots
 
 
@@ -93,6 +94,28 @@ def draw_density():
     y, p = forecasts()
     truth = lambda s: 0.15 + 0.7 * s  # noqa: E731
     return plots.reliability(y, p, method="density", interval="bootstrap", truth=truth).figure
+
+
+def draw_median():
+    # Figure 1 of Posocco & Bonnefoy: bins, the curve of densities, and that of bootstrapped rows.
+    y, p = forecasts(400)
+    figure = Figure(figsize=(9.6, 3.6), layout="constrained")
+    density = {"method": "density", "bandwidth": 0.03, "kernel": "cosine"}
+    kinds = [{"n_bins": 15}, density, density | {"interval": "percentile", "n_resamples": 200}]
+    for ax, kind in zip(figure.subplots(1, 3), kinds, strict=True):
+        curve = v.reliability_curve(y, p, rng=0, **kind)
+        plots.reliability(curve, ax=ax, histogram=None, annotate="size")
+    return figure
+
+
+def draw_drawn_predictions():
+    y, p = forecasts(150)
+    figure = Figure(figsize=(7.6, 3.8), layout="constrained")
+    kinds = ["consistency", "consistency-bootstrap"]
+    for ax, kind in zip(figure.subplots(1, 2), kinds, strict=True):
+        plots.deviation(y, p, ax=ax, n_bins=8, interval=kind, histogram=None, annotate="size")
+        ax.set_title(kind)
+    return figure
 
 
 def draw_correction():
@@ -220,6 +243,23 @@ ENTRIES = [
         "true curve is known and drawn as well.",
         "Smoothing flattens bends and pulls the ends, and the band knows nothing of that bias.",
         draw_density,
+    ),
+    Entry(
+        "median",
+        "Three views of the same rows",
+        "Bins, the curve of two kernel densities, and the median of such curves over redrawn rows "
+        "with their percentiles. Each brings one more level of insight (Posocco & Bonnefoy).",
+        "A bandwidth of 0.03 follows noise, and percentiles count no bias.",
+        draw_median,
+    ),
+    Entry(
+        "drawn-predictions",
+        "Consistency bars with predictions held or drawn",
+        "Bars are what a calibrated model would show: on the left for these very predictions, on "
+        "the right for predictions redrawn as well (Bröcker & Smith 2007). Those on the right are "
+        "a little wider, as how many predictions a bin holds, and their mean, varies too.",
+        "Neither bar is of the curve, so a point inside is no proof.",
+        draw_drawn_predictions,
     ),
     Entry(
         "correction",

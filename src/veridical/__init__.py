@@ -41,6 +41,7 @@ def __getattr__(name: str) -> object:
     if home == __name__:  # a room
         return import_module(f"{home}.{name}")
     value = getattr(import_module(home), name)
+    getattr(value, "__sklearn_tags__", None)  # a calibrator is an estimator for whoever has it
     globals()[name] = value
     return value
 

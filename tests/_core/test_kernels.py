@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import veridical as v
+from veridical._core import loops
 from veridical._core.data.validation import check_sample
-from veridical._core.numeric import blocks, blocks as compiled_loader, scan
+from veridical._core.numeric import blocks, scan
 from veridical.lenses import Classwise
 
 DTYPES = [np.float32, np.float64]
@@ -15,13 +16,14 @@ SUMS = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wy", "sum_wpq")
 
 
 @pytest.fixture
-def compiled(need, monkeypatch):
-    """Choose whether compiled kernels are used, whatever the size of the data."""
-    need("numba")
+def compiled(monkeypatch):
+    """Choose whether compiled loops are used, whatever the size of the data."""
+    if loops.library() is None:
+        pytest.skip("there was no compiler")
 
     def choose(used):
-        monkeypatch.setattr(compiled_loader, "_WORTHWHILE", 0 if used else 1 << 60)
-        chosen = compiled_loader.compiled_for(np.zeros(3))
+        monkeypatch.setattr(loops, "_WORTHWHILE", 0 if used else 1 << 60)
+        chosen = loops.loops_for(np.zeros(3))
         assert (chosen is not None) == used
         return used
 
@@ -159,17 +161,50 @@ def test_one_bad_row_is_found_wherever_it_is(compiled, bad, n_classes, used):
 
 
 def test_small_arrays_and_odd_types_are_not_compiled(monkeypatch):
-    assert compiled_loader.compiled_for(np.zeros(1000)) is None
-    monkeypatch.setattr(compiled_loader, "_WORTHWHILE", 0)
-    assert compiled_loader.compiled_for(np.zeros((4, 4))[:, ::2]) is None
-    assert compiled_loader.compiled_for(np.zeros((4, 4), order="F")) is None
-    assert compiled_loader.compiled_for(np.zeros(4, dtype=">f8")) is None
+    assert loops.loops_for(np.zeros(1000)) is None
+    monkeypatch.setattr(loops, "_WORTHWHILE", 0)
+    assert loops.loops_for(np.zeros((4, 4))[:, ::2]) is None
+    assert loops.loops_for(np.zeros((4, 4), order="F")) is None
+    assert loops.loops_for(np.zeros(4, dtype=">f8")) is None
 
 
 def test_without_the_compiler_numpy_is_used(monkeypatch):
-    monkeypatch.setattr(compiled_loader, "_WORTHWHILE", 0)
-    monkeypatch.setattr(compiled_loader, "is_installed", lambda _: False)
-    assert compiled_loader.compiled_for(np.zeros(1000)) is None
+    monkeypatch.setattr(loops, "_WORTHWHILE", 0)
+    monkeypatch.setattr(loops, "library", lambda: None)
+    assert loops.loops_for(np.zeros(1000)) is None
+    keys = np.array([3, 1, 2], dtype=np.uint64)
+    loops.sort_bits(keys)
+    assert keys.tolist() == [1, 2, 3]
+
+
+def test_a_library_that_cannot_be_loaded_is_not_used(tmp_path, monkeypatch):
+    (tmp_path / loops.NAME).write_bytes(b"of another machine")
+    monkeypatch.setattr(loops, "__file__", str(tmp_path / "loops.py"))
+    assert loops.library.__wrapped__() is None
+
+
+_RANDOM = np.random.default_rng(33)
+_UNSORTED = {
+    "spread": _RANDOM.random(70_000),
+    "near zero": _RANDOM.beta(0.02, 3.0, 70_000),
+    "few values": np.round(_RANDOM.random(70_000), 2),
+    "one value": np.full(70_000, 0.5),
+    "sorted": np.sort(_RANDOM.random(70_000)),
+    "falling": np.sort(_RANDOM.random(70_000))[::-1],
+    "ends": np.repeat([1.0, 0.0, 5e-324, 1 - 2.0**-53], 20_000),
+}
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 39, 41, 300, 70_000])
+@pytest.mark.parametrize("kind", list(_UNSORTED))
+def test_sorted_bits_are_those_of_numpy(compiled, kind, n):
+    compiled(True)
+    keys = _UNSORTED[kind][:n].copy().view(np.uint64)
+    keys <<= np.uint64(1)
+    keys |= _RANDOM.integers(0, 2, len(keys)).astype(np.uint64)
+    expected = np.sort(keys)
+    loops.sort_bits(keys)
+    np.testing.assert_array_equal(keys, expected)
 
 
 @pytest.mark.parametrize("n", [0, 1, blocks.ROWS - 1, blocks.ROWS, 2 * blocks.ROWS + 1])

@@ -23,10 +23,10 @@ def test_an_installed_module_is_returned():
 
 def test_an_absent_module_names_a_command_that_a_checkout_of_the_source_can_use():
     with pytest.raises(MissingDependencyError) as caught:
-        require("not_a_module_of_anybody", extra="fast", purpose="Compiling")
+        require("not_a_module_of_anybody", extra="onnx", purpose="Compiling")
     assert str(caught.value) == (
         "Compiling needs not_a_module_of_anybody.\n"
-        'Hint: pip install "numba>=0.60".'
+        'Hint: pip install "onnx>=1.16".'
     )  # fmt: skip
     assert isinstance(caught.value, ImportError)
 
@@ -56,7 +56,7 @@ def test_a_broken_module_is_not_hidden(tmp_path, monkeypatch):
     (tmp_path / "broken_module.py").write_text("import something_it_needs")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="something_it_needs") as caught:
-        require("broken_module", extra="fast", purpose="Compiling")
+        require("broken_module", extra="onnx", purpose="Compiling")
     assert not isinstance(caught.value, MissingDependencyError)
 
 

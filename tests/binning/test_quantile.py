@@ -8,6 +8,7 @@ import pytest
 
 from veridical import (
     BinnedError,
+    InvalidInputError,
     QuantileBins,
     SweepBins,
     UniformBins,
@@ -50,6 +51,37 @@ def test_without_ties_every_bin_holds_the_same_number_of_rows():
     p = np.random.default_rng(0).permutation(60) / 60
     counts = np.bincount(QuantileBins(15).fit(sample(np.zeros(60, int), p)).assign(p))
     assert counts.tolist() == [4] * 15
+
+
+def test_support_moves_the_outer_ends_and_no_row():
+    rows = sample([0, 1, 1, 0], [0.5, 0.6, 0.8, 0.9])
+    plain, within = QuantileBins(2).fit(rows), QuantileBins(2, support=(0.5, 1)).fit(rows)
+    np.testing.assert_allclose(within.edges, [0.5, 0.7, 1.0])
+    np.testing.assert_allclose(within.centres, [0.6, 0.85])
+    assert within.assign(rows.p).tolist() == plain.assign(rows.p).tolist() == [0, 0, 1, 1]
+
+
+def test_scores_outside_the_support_join_the_outer_bins():
+    p = np.arange(1, 10) / 10
+    partition = QuantileBins(9, support=(0.32, 0.68)).fit(sample(np.zeros(9, int), p))
+    np.testing.assert_allclose(partition.edges, [0.32, 0.35, 0.45, 0.55, 0.65, 0.68])
+    assert partition.assign(p).tolist() == [0, 0, 0, 1, 2, 3, 4, 4, 4]
+
+
+def test_linear_shares_follow_the_support():
+    """Rows at 0.6 and 0.9, an edge at 0.75: centres 0.625 and 0.875 on [1/2, 1]."""
+    y, p = [1, 0] * 10, [0.6, 0.9] * 10
+    error = BinnedError(QuantileBins(2, support=(0.5, 1.0)), assignment="linear")
+    assert error(y, p) == pytest.approx((0.4 + 0.9) / 2)  # both lie beyond the outer centres
+    # On [0, 1] the centres are 0.375 and 0.875: 0.6 gives 0.45 of itself to the second bin.
+    shared = BinnedError(QuantileBins(2), assignment="linear")
+    assert shared(y, p) == pytest.approx((0.55 * 0.4 + abs(0.45 * 0.4 - 0.9)) / 2)
+
+
+@pytest.mark.parametrize("support", [(0.5, 0.5), (-0.1, 1), 0.5])
+def test_the_support_is_an_interval_within_zero_and_one(support):
+    with pytest.raises(InvalidInputError, match="`support` must be"):
+        QuantileBins(10, support=support)
 
 
 def test_the_remainder_is_spread_and_no_row_is_dropped():

@@ -16,11 +16,8 @@ from veridical.calibrators._logistic.spline import SplineCalibrator
 from veridical.calibrators._online.online import OnlineCalibrator
 from veridical.calibrators._segments.segment import SegmentCalibrator
 from veridical.calibrators._segments.tree import CalibrationTree
-from veridical.calibrators._softmax.linear import (
-    DirichletCalibrator,
-    MatrixCalibrator,
-    VectorCalibrator,
-)
+from veridical.calibrators._softmax.dirichlet import DirichletCalibrator
+from veridical.calibrators._softmax.linear import MatrixCalibrator, VectorCalibrator
 from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
@@ -34,7 +31,6 @@ from veridical.calibrators._steps.density import DensityCalibrator
 from veridical.calibrators._steps.histogram import HistogramCalibrator, SimplexHistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
 from veridical.calibrators._trees.boosted import BoostedCalibrator
 from veridical.calibrators._wrappers.chained import ChainedCalibrator
@@ -45,6 +41,7 @@ from veridical.calibrators._wrappers.reductions import (
     ConfidenceReducedCalibrator,
     OneVsRestCalibrator,
 )
+from veridical.calibrators._wrappers.scaling_binning import ScalingBinningCalibrator
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.selection import AutoCalibrator
 
@@ -60,6 +57,7 @@ BINARY = {
     "near-isotonic": NearIsotonicCalibrator(),
     "bbq": BBQCalibrator(),
     "scaling-binning": ScalingBinningCalibrator(),
+    "beta-binning": ScalingBinningCalibrator(calibrator=BetaCalibrator()),
     "venn-abers": VennAbersCalibrator(),
     "density": DensityCalibrator(),
     "compact": CompactCalibrator(HistogramCalibrator()),
@@ -72,6 +70,9 @@ MULTICLASS = {
     "vector": VectorCalibrator(),
     "matrix": MatrixCalibrator(),
     "dirichlet": DirichletCalibrator(),
+    "searched dirichlet": DirichletCalibrator(
+        off_diagonal_strength=[1, 30], intercept_strength=[1, 30], cv=3
+    ),
     "structured vector": StructuredVectorCalibrator(),
     "structured matrix": StructuredMatrixCalibrator(),
     "extended matrix": StructuredMatrixCalibrator(features="extended"),

@@ -6,8 +6,11 @@ import pytest
 from veridical.calibrators import (
     AveragedCalibrator,
     BetaCalibrator,
+    BoostedCalibrator,
     IdentityCalibrator,
     PlattCalibrator,
+    StructuredMatrixCalibrator,
+    StructuredVectorCalibrator,
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError
@@ -27,6 +30,23 @@ def test_is_the_weighted_sum_of_its_maps(data):
     alone = [part.fit(p, y).predict_proba(p) for part in parts]
     expected = (alone[0] + 2 * alone[1] + 5 * alone[2]) / 8
     np.testing.assert_allclose(pool.predict_proba(p), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_maps_that_share_their_features_say_what_they_say_alone(n_classes):
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(n_classes), 300)
+    y = (p.cumsum(axis=1)[:, :-1] ** 2 < rng.random((300, 1))).sum(axis=1)
+    parts = [
+        StructuredMatrixCalibrator(),
+        StructuredMatrixCalibrator(features="extended"),
+        StructuredVectorCalibrator(),
+        BoostedCalibrator(cv=None, max_rounds=5),
+    ]
+    pool = AveragedCalibrator(parts).fit(p, y)
+    assert len(pool.parts_[-1].leaves_) == 5
+    alone = np.mean([part.fit(p, y).predict_proba(p) for part in parts], axis=0)
+    np.testing.assert_allclose(pool.predict_proba(p), alone, rtol=1e-12)
 
 
 def test_weights_are_alike_by_default(data):

@@ -13,8 +13,8 @@ from veridical.calibrators._steps.density import DensityCalibrator
 from veridical.calibrators._steps.histogram import HistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
+from veridical.calibrators._wrappers.scaling_binning import ScalingBinningCalibrator
 
 MAPS = {
     "quantile": HistogramCalibrator(),

@@ -20,11 +20,8 @@ from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
-from veridical.calibrators._softmax.linear import (
-    DirichletCalibrator,
-    MatrixCalibrator,
-    VectorCalibrator,
-)
+from veridical.calibrators._softmax.dirichlet import DirichletCalibrator
+from veridical.calibrators._softmax.linear import MatrixCalibrator, VectorCalibrator
 from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
@@ -33,9 +30,9 @@ from veridical.calibrators._softmax.temperature import EnsembleTemperatureCalibr
 from veridical.calibrators._steps.histogram import HistogramCalibrator, SimplexHistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._wrappers.mixtures import MixingCalibrator
 from veridical.calibrators._wrappers.reductions import OneVsRestCalibrator
+from veridical.calibrators._wrappers.scaling_binning import ScalingBinningCalibrator
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 

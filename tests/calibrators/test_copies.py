@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, softmax
 
 from veridical.calibrators import BoostedCalibrator
-from veridical.calibrators._wrappers.folds import held_out_masses
+from veridical.calibrators._base.folds import held_out_masses
 from veridical.calibrators.core import CheckedRows
 from veridical.calibrators.judging import without_copies
 from veridical.exceptions import InvalidInputError, VeridicalWarning

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from veridical.calibrators import BetaCalibrator, IdentityCalibrator, PlattCalibrator
 from veridical.calibrators._base.rows import points_away
-from veridical.calibrators._wrappers.folds import cross_fitted
+from veridical.calibrators._wrappers.cross_fitted import cross_fitted
 from veridical.exceptions import VeridicalWarning
 from veridical.miscalibration import RecalibrationError
 

@@ -12,7 +12,8 @@ from calibrators.multiclass_oracles import (
 )
 from scipy.special import softmax
 
-from veridical.calibrators._softmax.linear import DirichletCalibrator, MatrixCalibrator
+from veridical.calibrators._softmax.dirichlet import DirichletCalibrator
+from veridical.calibrators._softmax.linear import MatrixCalibrator
 
 
 @pytest.mark.parametrize("penalty", ["odir", "l2", None])

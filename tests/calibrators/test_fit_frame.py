@@ -16,14 +16,19 @@ from veridical.calibrators import (
     BetaCalibrator,
     Calibrator,
     DirichletCalibrator,
+    EnsembleTemperatureCalibrator,
     HistogramCalibrator,
     IsotonicCalibrator,
+    MatrixCalibrator,
     PlattCalibrator,
+    StructuredMatrixCalibrator,
+    StructuredVectorCalibrator,
     TemperatureCalibrator,
     VectorCalibrator,
     VennAbersCalibrator,
 )
 from veridical.calibrators._base import frames as _fit_frame
+from veridical.calibrators._softmax.truncated_newton import FullMap
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 
 Need = Callable[[str], Any]
@@ -139,6 +144,42 @@ def test_temperature_from_sums_of_the_engine(
     )
 
 
+MAPS = [
+    VectorCalibrator(),
+    VectorCalibrator(penalty="odir", strength=0.1),
+    MatrixCalibrator(),
+    DirichletCalibrator(penalty="l2"),
+    StructuredVectorCalibrator(),
+    StructuredMatrixCalibrator(weight_type="frequency"),
+    StructuredMatrixCalibrator(features="extended", pseudo_rows=0),
+]
+
+
+@pytest.mark.parametrize("map", MAPS, ids=repr)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_maps_of_several_classes_from_gradients_of_the_engine(
+    multiclass: Any, three_table: Any, map: Any, weight: str | None
+) -> None:
+    arrays = clone(map).fit(multiclass.p, multiclass.y, weight and multiclass.w)
+    fitted = clone(map).fit(three_table.lazy(), "label", weight)
+    assert fitted.fitted_on_ == "all 600 rows, by sums of an engine"
+    assert fitted.n_iter_ == arrays.n_iter_
+    np.testing.assert_allclose(fitted.coef_, arrays.coef_, atol=1e-7)
+    np.testing.assert_allclose(fitted.intercept_, arrays.intercept_, atol=1e-7)
+    np.testing.assert_allclose(
+        fitted.predict_proba(multiclass.p), arrays.predict_proba(multiclass.p), atol=1e-8
+    )
+
+
+def test_maps_of_too_many_parameters_are_fitted_to_a_sample(
+    monkeypatch: pytest.MonkeyPatch, three_table: Any
+) -> None:
+    monkeypatch.setattr(FullMap, "exact_up_to", 11)  # three classes have twelve
+    monkeypatch.setattr(_fit_frame, "_SAMPLE_ROWS", 300)
+    with pytest.warns(VeridicalWarning, match="a stratified sample of 300 of 600 rows"):
+        MatrixCalibrator().fit(three_table.lazy(), "label")
+
+
 def test_temperature_where_there_is_no_optimum() -> None:
     """Never right, always right, and nothing said: the cases of the class's notes."""
     rows = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
@@ -152,13 +193,13 @@ def test_temperature_where_there_is_no_optimum() -> None:
 def test_other_maps_are_fitted_to_a_sample(
     monkeypatch: pytest.MonkeyPatch, multiclass: Any, three_table: Any
 ) -> None:
-    everything = DirichletCalibrator().fit(three_table.lazy(), "label")  # few enough for all
-    arrays = DirichletCalibrator().fit(multiclass.p, multiclass.y)
-    np.testing.assert_allclose(everything.coef_, arrays.coef_, atol=1e-6)
+    everything = EnsembleTemperatureCalibrator().fit(three_table.lazy(), "label")  # few enough
+    arrays = EnsembleTemperatureCalibrator().fit(multiclass.p, multiclass.y)
+    np.testing.assert_allclose(everything.weights_, arrays.weights_, atol=1e-6)
     assert not hasattr(everything, "fitted_on_")
     monkeypatch.setattr(_fit_frame, "_SAMPLE_ROWS", 300)
     with pytest.warns(VeridicalWarning, match="a stratified sample of 300 of 600 rows"):
-        fitted = VectorCalibrator().fit(three_table.lazy(), "label")
+        fitted = EnsembleTemperatureCalibrator().fit(three_table.lazy(), "label")
     assert fitted.fitted_on_ == "a stratified sample of 300 of 600 rows"
     assert Calibrator.from_dict(fitted.to_dict()).fitted_on_ == fitted.fitted_on_
     fitted.fit(multiclass.p, multiclass.y)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from veridical.calibrators import HistogramCalibrator
+from veridical.calibrators._base.folds import folds, held_out_masses, row_masses
 from veridical.calibrators._base.rows import CheckedRows
-from veridical.calibrators._wrappers.folds import folds, held_out_masses, row_masses
 
 
 def rows_of(p, y, weight=None, weight_type="importance"):

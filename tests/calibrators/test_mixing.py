@@ -5,11 +5,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from veridical.calibrators import IdentityCalibrator
+from veridical.calibrators._base.folds import folds
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
-from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.mixtures import MixingCalibrator, best_mix
 from veridical.exceptions import InvalidInputError
 

@@ -5,7 +5,15 @@ import pytest
 from scipy.special import logsumexp, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from veridical.calibrators import IdentityCalibrator
+from veridical.calibrators import (
+    AveragedCalibrator,
+    BetaCalibrator,
+    ConfidenceReducedCalibrator,
+    IdentityCalibrator,
+    MixingCalibrator,
+    ScalingBinningCalibrator,
+)
+from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.histogram import HistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
@@ -14,7 +22,8 @@ from veridical.calibrators._wrappers.reductions import (
     odds_against_rest,
     odds_of_class,
 )
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, VeridicalWarning
+from veridical.selection import AutoCalibrator, CalibratedClassifier
 
 
 def test_matches_scikit_learns_isotonic_maps_class_by_class(multiclass):
@@ -130,3 +139,109 @@ def test_wrapped_calibrator_is_not_fitted_itself(multiclass):
 def test_identity_gives_the_rows_back(multiclass):
     got = OneVsRestCalibrator(IdentityCalibrator()).fit(multiclass.p, multiclass.y)
     np.testing.assert_allclose(got.predict_proba(multiclass.p), multiclass.p, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["probability", "logit"])
+def test_not_normalised_each_class_is_its_own_binary_map(multiclass, kind):
+    p, y, w = multiclass.p, multiclass.y, multiclass.w
+    given = p if kind == "probability" else np.log(p + 0.01)
+    columns = p if kind == "probability" else odds_against_rest(given)
+    each = OneVsRestCalibrator(PlattCalibrator(), normalize=False, input=kind).fit(given, y, w)
+    alone = PlattCalibrator(input=kind)
+    expected = [
+        alone.fit(columns[:, k], y == k, w).predict_proba(columns[:, k])[:, 1] for k in range(3)
+    ]
+    np.testing.assert_allclose(each.predict_proba(given), np.column_stack(expected), atol=1e-12)
+    assert np.ptp(each.predict_proba(given).sum(axis=1)) > 1e-3
+    normal = OneVsRestCalibrator(PlattCalibrator(), input=kind).fit(given, y, w)
+    divided = each.predict_proba(given) / each.predict_proba(given).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(normal.predict_proba(given), divided, atol=1e-12)
+    np.testing.assert_array_equal(each.predict(given), normal.predict(given))
+
+
+def test_not_normalised_laws_of_order_and_of_weights(multiclass):
+    p, y, w = multiclass.p, multiclass.y, np.rint(multiclass.w * 2)
+    make = OneVsRestCalibrator(BetaCalibrator(), normalize=False, weight_type="frequency")
+    expected = make.fit(p, y, w).predict_proba(p)
+    counts = w.astype(int)
+    again = make.fit(np.repeat(p, counts, axis=0), np.repeat(y, counts)).predict_proba(p)
+    np.testing.assert_allclose(again, expected, atol=1e-8)
+    turn = np.array([2, 0, 1])
+    turned = make.fit(p[:, turn], turn.argsort()[y], w).predict_proba(p[:, turn])
+    np.testing.assert_allclose(turned, expected[:, turn], atol=1e-12)
+
+
+def test_not_normalised_two_classes_are_still_a_distribution(binary):
+    each = OneVsRestCalibrator(PlattCalibrator(), normalize=False).fit(binary.p, binary.y)
+    np.testing.assert_allclose(each.predict_proba(binary.p).sum(axis=1), 1, atol=1e-12)
+
+
+def test_not_normalised_is_saved_and_files_without_the_parameter_are_read(multiclass):
+    each = OneVsRestCalibrator(PlattCalibrator(), normalize=False).fit(multiclass.p, multiclass.y)
+    again = Calibrator.from_dict(each.to_dict())
+    np.testing.assert_array_equal(
+        again.predict_proba(multiclass.p), each.predict_proba(multiclass.p)
+    )
+    old = each.to_dict()
+    del old["parameters"]["normalize"]
+    assert Calibrator.from_dict(old).normalize
+
+
+def test_what_is_made_of_maps_refuses_rows_that_are_no_distributions(multiclass):
+    each = OneVsRestCalibrator(PlattCalibrator(), normalize=False)
+    p, y = multiclass.p, multiclass.y
+    for whole in (
+        AveragedCalibrator([each, IdentityCalibrator()]),
+        MixingCalibrator(each),
+        OneVsRestCalibrator(each),
+    ):
+        with pytest.raises(InvalidInputError, match="normalize"):
+            whole.fit(p, y)
+    chosen = AutoCalibrator(candidates=[each, IdentityCalibrator()]).fit(p, y)
+    assert "left out" in str(chosen.evidence_)
+    from sklearn.linear_model import LogisticRegression
+
+    with pytest.raises(InvalidInputError, match="normalize"):
+        CalibratedClassifier(LogisticRegression(), each, cv=2).fit(p, y)
+    with pytest.raises(InvalidInputError, match="`normalize` must be"):
+        OneVsRestCalibrator(PlattCalibrator(), normalize="no").fit(p, y)
+    whole = MixingCalibrator(OneVsRestCalibrator(PlattCalibrator())).fit(p, y).to_dict()
+    part = whole["fitted"]["part_"]["calibrator"]
+    part["parameters"]["normalize"] = False
+    with pytest.raises(InvalidInputError, match="normalize"):
+        Calibrator.from_dict(whole)
+
+
+def hundred_classes(n, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(100, size=n)
+    z = rng.normal(size=(n, 100))
+    z[np.arange(n), y] += 3.2
+    return softmax(2 * z, axis=1), y
+
+
+@pytest.mark.parametrize("bins", [HistogramCalibrator(), ScalingBinningCalibrator()])
+def test_bins_that_lose_the_order_of_many_classes_are_warned_of(bins):
+    p, y = hundred_classes(3000, 1)
+    model = OneVsRestCalibrator(bins)
+    with pytest.warns(VeridicalWarning, match="bins lose the order of 100 classes"):
+        model.fit(p, y)
+    new, outcome = hundred_classes(3000, 2)
+    raw = (new.argmax(axis=1) == outcome).mean()
+    assert (model.predict(new) == outcome).mean() < raw - 0.2
+    # What the message names keeps the accuracy, without a warning.
+    for way_out in (
+        OneVsRestCalibrator(HistogramCalibrator(strategy="uniform")),
+        OneVsRestCalibrator(BetaCalibrator()),
+        ConfidenceReducedCalibrator(bins),
+    ):
+        kept = (way_out.fit(p, y).predict(new) == outcome).mean()
+        assert kept > raw - 0.025
+
+
+def test_bins_of_few_classes_are_not_warned_of():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        p = rng.dirichlet(np.ones(4), 300)
+        y = (rng.random(300)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(max=3)
+        OneVsRestCalibrator(HistogramCalibrator()).fit(p, y)  # warnings are errors

@@ -40,14 +40,15 @@ def named(y):
 
 # Solved with columns in the order of labels; the bins of the first leave out one column.
 IN_COLUMN_ORDER = {"vector", "matrix", "dirichlet", "structured vector", "structured matrix"}
-IN_COLUMN_ORDER |= {"extended matrix"}
+PROBABILITIES_OR_LOGITS = {"averaged", "boosted identity", "beta-binning"}  # by a part of theirs
+IN_COLUMN_ORDER |= {"extended matrix", "searched dirichlet"}
 BINS_ALL_BUT_THE_FIRST = {"simplex histogram"}
 KINDS = [
     (name, input)
     for name, map in EVERY.items()
     for input in map._inputs
     if name not in BINS_ALL_BUT_THE_FIRST
-    and (name, input) not in {("averaged", "score"), ("boosted identity", "score")}  # identity
+    and not (input == "score" and name in PROBABILITIES_OR_LOGITS)
 ]
 
 

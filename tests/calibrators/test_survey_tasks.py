@@ -29,9 +29,9 @@ from veridical.calibrators._steps.density import DensityCalibrator
 from veridical.calibrators._steps.histogram import HistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
 from veridical.calibrators._wrappers.reductions import OneVsRestCalibrator
+from veridical.calibrators._wrappers.scaling_binning import ScalingBinningCalibrator
 
 # The second numbers the survey prints are variances: its figure 11 has no room for such deviations.
 MEANS = np.array([[4, -72], [-4, 64]])  # of class 0 (the survey's 2) and class 1

@@ -13,11 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.persistence import encode
-from veridical.calibrators._softmax.linear import (
-    DirichletCalibrator,
-    MatrixCalibrator,
-    VectorCalibrator,
-)
+from veridical.calibrators._softmax.dirichlet import DirichletCalibrator
+from veridical.calibrators._softmax.linear import MatrixCalibrator, VectorCalibrator
 from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,

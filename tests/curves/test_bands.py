@@ -7,7 +7,7 @@ import oracles
 import pytest
 from scipy.stats import beta, binom
 
-from veridical import reliability_curve
+from veridical import InvalidInputError, reliability_curve
 
 METHODS = ("bins", "isotonic", "density", "smooth")
 
@@ -100,7 +100,7 @@ def test_bootstrapped_bins_agree_with_drawing_rows(kind):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("interval", ["bootstrap", "consistency"])
+@pytest.mark.parametrize("interval", ["bootstrap", "consistency", "consistency-bootstrap"])
 @pytest.mark.parametrize("kind", ["plain", "tied weighted"])
 def test_the_seed_decides_and_the_order_of_rows_does_not(method, interval, kind):
     y, p, w = oracles.random_rows(kind)
@@ -119,7 +119,7 @@ def test_the_seed_decides_and_the_order_of_rows_does_not(method, interval, kind)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("interval", ["bootstrap", "consistency"])
+@pytest.mark.parametrize("interval", ["bootstrap", "consistency", "consistency-bootstrap"])
 def test_frequency_weights_are_repetition(method, interval):
     y, p, _ = oracles.random_rows("tied", 60)
     w = np.random.default_rng(0).integers(0, 5, 60)
@@ -130,7 +130,7 @@ def test_frequency_weights_are_repetition(method, interval):
     np.testing.assert_allclose(weighted.high, repeated.high, atol=1e-9)
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "consistency"])
+@pytest.mark.parametrize("interval", ["bootstrap", "consistency", "consistency-bootstrap"])
 def test_many_rows_a_score_are_drawn_like_few(interval):
     """Counts are drawn as multinomials or binomials then; 2,000 draws, 80 % limits."""
     value = np.array([0.1, 0.4, 0.5, 0.9])
@@ -217,6 +217,85 @@ def test_consistency_limits_agree_with_drawing_outcomes(method, kind):
     low, high = np.quantile(draws, [0.1, 0.9], axis=0)
     np.testing.assert_allclose(curve.low, low, atol=0.08)
     np.testing.assert_allclose(curve.high, high, atol=0.08)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["tied", "tied weighted"])
+def test_consistency_limits_of_drawn_predictions_agree_with_drawing_rows(method, kind):
+    """Bröcker and Smith: surrogate forecasts, and observations drawn from them."""
+    y, p, w = oracles.random_rows(kind, 150)
+    options = {"interval": "consistency-bootstrap", "confidence_level": 0.8}
+    curve = curve_of(y, p, method, sample_weight=w, n_resamples=300, rng=1, **options)
+    assert curve.around_prediction
+    rng = np.random.default_rng(2)
+    draws = []
+    for _ in range(300):
+        rows = rng.integers(0, 150, 150)
+        z = (rng.random(150) < p[rows]).astype(int)
+        drawn = {"sample_weight": None if w is None else w[rows], "labels": [0, 1]}
+        again = curve_of(z, p[rows], method, interval=None, **drawn)
+        if method == "isotonic":
+            mass = np.ones(150) if w is None else w
+            draws.append(block_means(lambda at, c=again: at_or_between(c, at), p, curve, mass))
+        else:
+            draws.append(again.at(curve.predicted).observed)
+    low, high = np.quantile(draws, [0.1, 0.9], axis=0)
+    np.testing.assert_allclose(curve.low, low, atol=0.08)
+    np.testing.assert_allclose(curve.high, high, atol=0.08)
+
+
+def at_or_between(curve, at):
+    """An isotonic fit, linear between the scores it was fitted to."""
+    ends = np.concatenate([curve.lower, curve.upper])
+    order = np.argsort(ends, kind="stable")
+    return np.interp(at, ends[order], np.tile(curve.observed, 2)[order])
+
+
+def test_drawn_predictions_widen_limits_where_a_bin_mixes_predictions():
+    """Half 0.05 and half 0.45 in a bin: the drawn mean prediction varies, the fixed one not."""
+    p = np.repeat([0.05, 0.45], 50)
+    y = np.tile([0, 1], 50)
+    options = {"n_bins": 2, "confidence_level": 0.9, "n_resamples": 4000, "rng": 0}
+    fixed = reliability_curve(y, p, interval="consistency", **options)
+    drawn = reliability_curve(y, p, interval="consistency-bootstrap", **options)
+    # Variance of the frequency of 100 rows: mean p(1-p), and with drawn rows m (1 - m), m = 1/4.
+    spread = (np.mean(p * (1 - p)) / 100) ** 0.5, (0.25 * 0.75 / 100) ** 0.5
+    for curve, sd in zip((fixed, drawn), spread, strict=True):
+        assert curve.high - curve.low == pytest.approx(2 * 1.6449 * sd, abs=0.015)
+    assert drawn.high - drawn.low > fixed.high - fixed.low
+
+
+@pytest.mark.parametrize("method", ["density", "smooth"])
+def test_percentile_limits_are_those_of_curves_of_drawn_rows_and_their_median_the_curve(method):
+    """001 section 4.4; rows and the seed's draws are repeated one by one."""
+    y, p, _ = oracles.random_rows("plain", 120)
+    options = {"n_resamples": 25, "confidence_level": 0.8}
+    curve = curve_of(y, p, method, interval="percentile", rng=3, **options)
+    rng = np.random.default_rng(3)
+    value, index = np.unique(p, return_inverse=True)
+    owner = np.concatenate([index[y == 0], index[y == 1]])  # by outcome, then by score
+    outcome = np.repeat([0, 1], [(y == 0).sum(), (y == 1).sum()])
+    order = np.lexsort((owner, outcome))
+    owner, outcome = owner[order], outcome[order]
+    draws = []
+    for _ in range(25):
+        rows = rng.integers(0, 120, 120)
+        again = curve_of(outcome[rows], value[owner[rows]], method, interval=None, labels=[0, 1])
+        draws.append(again.at(curve.predicted).observed)
+    low, middle, high = np.quantile(draws, [0.1, 0.5, 0.9], axis=0)
+    core = slice(5, -5)  # at the ends a curve of drawn rows may stop earlier
+    np.testing.assert_allclose(curve.low[core], low[core], atol=2e-3)
+    np.testing.assert_allclose(curve.observed[core], middle[core], atol=2e-3)
+    np.testing.assert_allclose(curve.high[core], high[core], atol=2e-3)
+    np.testing.assert_allclose(curve.gap, curve.observed - curve.predicted)
+    assert "median of 25 bootstrapped curves" in curve.definition
+    assert not curve.around_prediction
+
+
+def test_percentile_limits_are_of_smooth_curves():
+    y, p, _ = oracles.random_rows("plain", 60)
+    with pytest.raises(InvalidInputError, match="smooth curves"):
+        reliability_curve(y, p, interval="percentile")
 
 
 def simultaneous_by_loops(size, hits, alpha):

@@ -196,3 +196,11 @@ def test_keys_of_mixed_kinds_are_refused_or_grouped_but_never_fail_otherwise(dat
 def test_no_columns_to_group_by_are_refused(data):
     with pytest.raises(InvalidInputError, match="`by` must be"):
         evaluate(pl.DataFrame(data), y="label", prob="p", by=[])
+
+
+def test_points_in_time_are_named_as_such():
+    days = np.repeat(np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[ns]"), 50)
+    p = np.tile(np.linspace(0.1, 0.9, 50), 2)
+    y = np.arange(100) % 2
+    found = evaluate(y, p, by=days, n_resamples=0)
+    assert list(dict(found.groups)) == [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2)]

@@ -11,23 +11,16 @@ from veridical.binning import UniformBins
 from veridical.experiments import run_experiment
 from veridical.experiments.estimators.cell import (
     FULL,
-    REDUCED,
-    WHOLE,
+    QUICK,
+    SOURCE,
     Problems,
     binned_errors,
     random_task,
     read_all,
 )
-from veridical.experiments.estimators.claims import VersionCurves, _density_is_best, told_leaders
-from veridical.experiments.estimators.settings import (
-    LENSES,
-    BoundedQuantileBins,
-    as_meant,
-    as_run,
-    newer,
-    settings,
-)
-from veridical.experiments.estimators.study import leaders, ranks
+from veridical.experiments.estimators.claims import CLAIMS
+from veridical.experiments.estimators.settings import LENSES, as_meant, as_run, newer, settings
+from veridical.experiments.estimators.study import Errors, Lead, leaders, ranks, told_leaders
 from veridical.experiments.estimators.truth import GapSums, expected_fine_error, scores_and_truths
 from veridical.lenses import ClasswiseProblem
 from veridical.miscalibration import BinnedError
@@ -46,9 +39,25 @@ def result(folder):
 
 def test_the_grid_is_that_of_the_paper():
     # 001 section 5.1: 45 distributions, 4 models, 3 training sets, "the 540 95th percentiles".
-    assert len(WHOLE.cells(0, "text")) == len(WHOLE.cells(0, "program")) == 540
-    assert FULL in (REDUCED, WHOLE)
-    assert (min(WHOLE.sizes), max(WHOLE.sizes), len(WHOLE.sizes)) == (30, 5000, 20)
+    for law in ("text", "program"):
+        assert len(SOURCE.cells(0, law)) == 540
+    assert (min(SOURCE.sizes), max(SOURCE.sizes), len(SOURCE.sizes)) == (30, 5000, 20)
+
+
+def test_the_full_run_has_all_tasks_and_models_of_the_paper():
+    def kinds(cells):
+        return {(c["classes"], c["features"], c["task"], c["model"]) for c in cells}
+
+    for law in ("text", "program"):
+        cells = FULL.cells(0, law)
+        assert kinds(cells) == kinds(SOURCE.cells(0, law))
+        assert len({str(cell) for cell in cells}) == len(cells)
+        for cell in cells:
+            assert cell["sizes"] == list(FULL.sizes if cell["newer"] else FULL.printed_sizes)
+    assert len({cell["task"] for cell in QUICK.cells(0, "text")}) > 1  # else nothing has an error
+
+
+def test_the_settings_are_those_of_the_paper():
     assert len(settings()) == 15
     assert tuple(as_meant(0.5)) == settings()
 
@@ -98,13 +107,6 @@ def test_equation_1_by_hand(assignment):
     edges = 0.2 + 0.8 * np.arange(8) / 7
     expected = [naive_error(sample.y, sample.p, edges, assignment) for sample in samples]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_adaptive_bins_begin_at_the_least_confidence():
-    sample = BinarySample(y=np.array([0, 1, 1, 0]), p=np.array([0.5, 0.6, 0.8, 0.9]))
-    partition = BoundedQuantileBins(2, low=0.5).fit(sample)
-    np.testing.assert_allclose(partition.edges, [0.5, 0.7, 1.0])
-    np.testing.assert_allclose(partition.centres, [0.6, 0.85])
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -178,18 +180,40 @@ def test_leaders_and_places():
     curves = {"a": np.array([1.0, 3.0, 1.0]), "b": np.array([2.0, 1.0, 2.0])}
     assert leaders(curves) == ["a", "b", "a"]
     assert ranks(curves, "b").tolist() == [2, 1, 2]
-    words = told_leaders(curves | {"b": np.array([2.0, 4.0, 0.5])}, (30, 90, 300))
-    assert words == "a (n = 30 to 90), b (n = 300)"
 
 
-@pytest.mark.parametrize(("behind", "holds"), [(0, True), (1, True), (2, False)])
-def test_almost_all_regimes_are_three_of_four(behind, holds):
+def test_leaders_are_named_where_they_can_be_told():
+    sure, unsure = Lead("a", "b", 0.3, 0.1), Lead("b", "a", 0.1, 0.1)
+    words = told_leaders([sure, sure, unsure], (30, 90, 300))
+    assert words == "a (n = 30 to 90), cannot be told (n = 300)"
+
+
+def test_a_lead_is_judged_over_tasks():
+    """Two settings whose errors differ by a task's luck, and one that is always twice as large."""
+    rng = np.random.default_rng(0)
+    task = np.repeat(np.arange(40), 6)  # six models and training sets each
+    first = np.exp(rng.normal(0, 1, 40))[task][:, None]
+    luck = np.exp(rng.normal(0, 0.5, 40))[task][:, None]
+    alike = Errors(("a", "b"), np.stack([first, first * luck]), task)
+    twice = Errors(("a", "b"), np.stack([first, 2 * first]), task)
+    assert not alike.leads()[0].sure
+    assert twice.leads()[0].sure
+    assert twice.leads()[0].by == pytest.approx(math.log(2))
+    # The standard error is that of 40 tasks, not of 240 rows: pi / 2 for a median.
+    rows = Errors(("a", "b"), np.stack([first, first * luck]), np.arange(240))
+    name = "a"
+    ratio = alike.noise(lambda c: c[name][0]) / rows.noise(lambda c: c[name][0])
+    assert 1.5 < ratio < 4
+
+
+@pytest.mark.parametrize(("behind", "share"), [(0, 1.0), (1, 0.75), (4, 0.0)])
+def test_shares_of_sizes_that_a_setting_leads(behind, share):
     silverman = np.ones(4)
     silverman[:behind] = 3.0
     curves = {"ECE_d silverman": silverman, "other": np.full(4, 2.0)}
-    finding = _density_is_best(VersionCurves((30, 90, 300, 500), curves, {}))
-    assert finding.holds is holds
-    assert finding.value == (4 - behind) / 4
+    claim = next(claim for claim in CLAIMS if claim.name == "confidence, density")
+    assert claim.value(curves, np.array([30, 90, 300, 500])) == share
+    assert claim.asked == "as almost all"
 
 
 def test_the_two_errors_on_300_rows(result):
@@ -227,15 +251,16 @@ def test_every_statement_is_judged_in_each_version(result, version):
     held = sum(fact.verdict == "reproduced" for fact in judged)
     assert f" {held} " in result.conclusion
     assert all(fact.reason for fact in judged)
+    assert {fact.origin == "" for fact in judged} == {version == "as run"}
 
 
 def test_page_and_pictures(result, folder):
     page = (folder / "estimators.md").read_text(encoding="utf-8")
-    for slug in ("figure-2", "median", "reference", "newer"):
+    for slug in ("figure-2", "corrected", "as-written", "median", "reference", "newer"):
         assert f"(estimators/{slug}.png)" in page
         assert 2_000 < (folder / "estimators" / f"{slug}.png").stat().st_size < 120_000
     table = (folder / "estimators" / "curves.csv").read_text(encoding="utf-8").splitlines()
-    # Two laws, two lenses, four sizes: fifteen as run and corrected, and the four newer ones.
-    assert len(table) == 1 + 2 * 2 * 4 * (15 + 15 + 4)
+    # Two lenses, four sizes: fifteen as run and corrected by two laws, and nineteen of both.
+    assert len(table) == 1 + 2 * 4 * (2 * (15 + 15) + 19)
     assert "nan" not in page
     assert result.conclusion in page

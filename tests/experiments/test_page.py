@@ -27,7 +27,7 @@ def test_a_number_the_source_lacks_is_added(page):
 
 
 def test_a_claim_is_judged_by_what_was_found(page):
-    page.check("kept | isotonic keeps accuracy | 0.01 is False | ties")
+    page.check("kept | isotonic keeps accuracy | 0.01 == 0 | ties")
     assert page.facts[0].verdict == "differs"
     assert "isotonic keeps accuracy" in str(page.facts[0])
 
@@ -62,14 +62,38 @@ def test_what_standard_errors_do_not_decide_is_undecided(page, judged, verdict):
     assert page.facts[0].verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("judged", "verdict"),
+    [
+        ("0.6 ~ 0.01 as well", "reproduced"),
+        ("0.6 ~ 0.1 as well", "undecided"),
+        ("0.4 as well", "differs"),
+        ("0.4 as fairly well", "reproduced"),
+        ("0.1 as improves and 0.1 as minor", "reproduced"),
+        ("0.53 as improves and 0.53 as minor", "differs"),  # more than a minor improvement
+    ],
+)
+def test_words_are_judged_by_the_table(page, judged, verdict):
+    page.check(f"kept | as told | {judged} | so")
+    fact = page.facts[0]
+    assert fact.verdict == verdict
+    assert all(check.word in judged for check in fact.checks)
+
+
+def test_an_unknown_word_is_no_number(page):
+    with pytest.raises(ValueError, match="is not: name"):
+        page.check("kept | as told | 0.3 as splendidly | so")
+
+
 def test_one_cause_counts_once_and_programs_are_not_the_source(page):
     page.check("- a | 1 = 2 | r\n- b | 1 = 2 | r", cause="rounding")
     page.check("- c | 1 = 1\n- d | 1 ~ 1 > 0")
     page.check("e | 1 = 2 | its sampler", origin="a package")
     known = {"name": "demo", "title": "t", "source": "s", "seed": 0, "version": "0"}
     result = ExperimentResult(facts=tuple(page.facts), conclusion="So.", quick=False, **known)
-    told = "Reproduced: 1 of 3, 1 cannot be told. Of a package: 0 of 1. So."
+    told = "Reproduced 1, differs 1, undecided 1. Of a package: differs 1. So."
     assert result.verdict == told
+    assert result.counts()["a package"] == {"reproduced": 0, "differs": 1, "undecided": 0}
     assert ExperimentResult.from_json(result.to_json()) == result
     quick = ExperimentResult(facts=(), conclusion="So.", quick=True, **known)
     assert quick.verdict.startswith("Quick run, whose verdicts change with the seed.")
@@ -79,7 +103,7 @@ def test_facts_may_be_listed(page):
     page.check(r"""
         - ECE | 0.25 = 0.25 ± 0.01 | of
           two lines
-        - kept | P(Y \| C) stays | 1 is True
+        - kept | P(Y \| C) stays | 1 == 1
     """)
     assert [fact.name for fact in page.facts] == ["ECE", "kept"]
     assert page.facts[0].reason == "of two lines"
@@ -116,11 +140,14 @@ def test_the_page_holds_facts_text_tables_pictures_and_data(page, tmp_path):
     page.figure("line", draw_panels([Panel([Line([0, 1], [0, 1])])]), "up | a line")
     path = page.write(tmp_path, ["# Title"])
     text = path.read_text(encoding="utf-8")
-    row = "| gap | 0.4 | 0.5 | **differs**: rounded |"
-    table = f"| what | printed | found | verdict |\n|---|---|---|---|\n{row}"
+    row = "| gap | 0.4 | 0.5 |  | **differs**: rounded |"
+    table = f"| what | printed | found | asked | verdict |\n|---|---|---|---|---|\n{row}"
     assert text.startswith(f"# Title\n\n## What differs\n\n{table}\n\n**Checked**\n\n")
-    assert text.endswith(f"*up*\n\n**Checked**\n\n{table}\n")
-    assert "| ECE | 0.25 | 0.25 | **reproduced** |\n\n## Table 1\n\nTwo lines.\n\n**Gaps**" in text
+    assert f"*up*\n\n**Checked**\n\n{table}\n\n## How claims are judged\n" in text
+    assert text.endswith("| sharp | one number divided by another | > 2 |\n")
+    assert (
+        "| ECE | 0.25 | 0.25 |  | **reproduced** |\n\n## Table 1\n\nTwo lines.\n\n**Gaps**" in text
+    )
     assert "| a\\|b |  |" in text
     assert "![a line](demo/line.png)" in text
     assert (tmp_path / "demo" / "line.png").read_bytes().startswith(b"\x89PNG")

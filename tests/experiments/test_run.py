@@ -36,7 +36,7 @@ def test_the_command_lists_what_there_is(capsys):
     assert main(["experiment", "--list"]) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in NAMES)
-    assert len(NAMES) == 7
+    assert len(NAMES) == 8
 
 
 def test_the_command_writes_a_page_and_goes_on_where_it_stopped(tmp_path, capsys):

@@ -83,6 +83,7 @@ EXACT = {
     "Footnote 2": F(1, 40),
     "Section 2.3, two classes": F(1, 10),
     "Section 4.2, a classifier that says 1 at random": F(1, 2),
+    "Eq. 6, the highest score": F(0),
     "Eq. 12, t = 1": 1 / (1 + math.e + math.e**2),
 }
 
@@ -113,6 +114,7 @@ WRONG = {
     "Table 3, classwise-MCE", "Table 3, largest class ECE",
     "Section 4.2, a classifier that says 1 at random", "Section 2.3, two classes",
     "Eq. 9, 11, 13, 15, 17 and 19", "Eq. 12, t = 1", "Eq. 21, multiclass Hosmer-Lemeshow",
+    "Eq. 6, the highest score",
 }  # fmt: skip
 
 

@@ -54,6 +54,7 @@ BINARY: dict[str, Calibrator] = {
     "bbq": BBQCalibrator(),
     "density": DensityCalibrator(),
     "scaling_binning": ScalingBinningCalibrator(n_bins=5),
+    "beta_binning": ScalingBinningCalibrator(n_bins=5, calibrator=BetaCalibrator()),
 }
 ANY: dict[str, Calibrator] = {
     "identity": IdentityCalibrator(),
@@ -61,13 +62,14 @@ ANY: dict[str, Calibrator] = {
     "ensemble": EnsembleTemperatureCalibrator(),
     "vector": VectorCalibrator(),
     "matrix": MatrixCalibrator(),
-    "dirichlet": DirichletCalibrator(),
+    "dirichlet": DirichletCalibrator(off_diagonal_strength=0.1, intercept_strength=5),
     "structured_vector": StructuredVectorCalibrator(),
     "structured_matrix": StructuredMatrixCalibrator(),
     "extended_matrix": StructuredMatrixCalibrator(features="extended"),
     "structured_bare": StructuredMatrixCalibrator(pseudo_rows=0),
     "one_vs_rest": OneVsRestCalibrator(IsotonicCalibrator()),
     "one_vs_rest_bare": OneVsRestCalibrator(IsotonicCalibrator(laplace=0)),
+    "one_vs_rest_each": OneVsRestCalibrator(BetaCalibrator(), normalize=False),
     "mixing": MixingCalibrator(OneVsRestCalibrator(BetaCalibrator()), mix=0.1),
     "averaged": AveragedCalibrator([TemperatureCalibrator(), VectorCalibrator()], weights=[3, 1]),
     "online": OnlineCalibrator(),

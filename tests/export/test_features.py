@@ -31,7 +31,7 @@ MAPS = {
     "boosted": BoostedCalibrator(TemperatureCalibrator(), max_rounds=10),
 }
 SEXES = ("f", "m", "unseen", None)
-REGIONS = ("North", "South", ODD, " ", None)
+REGIONS = ("North", "South", ODD, " ", "\t \t", None)
 AGES = (0.0, 20.0, 30.0, 33.5, 79.0, 1e9, None)
 
 

@@ -72,7 +72,7 @@ def test_one_column_of_logits_or_scores(engine: Any, input: str) -> None:
 
 
 def _inputs(calibrator: Any) -> tuple[str, ...]:
-    part = getattr(calibrator, "calibrator", calibrator)
+    part = getattr(calibrator, "calibrator", None) or calibrator
     return _inputs(part) if part is not calibrator else type(part)._inputs
 
 

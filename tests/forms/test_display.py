@@ -162,3 +162,15 @@ def test_a_result_of_a_users_own_shows_its_fields():
 
     assert repr(Own(0.25)) == "<Own: cost 0.25, note <late>>"
     assert "&lt;late&gt;" in Own(0.25)._repr_html_()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_of_thousands_of_letters_are_cut(n_classes):
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(n_classes), 3000)
+    labels = [letter * 5000 for letter in "ABC"[:n_classes]]
+    y = [labels[k] for k in (rng.random(3000)[:, None] > p.cumsum(axis=1)).sum(axis=1)]
+    found = v.evaluate(y, p, labels=labels, n_resamples=50, rng=0)
+    for text in (str(found), found._repr_html_()):
+        assert "BBBBB" in text
+        assert not any(letter * 400 in text for letter in "ABC")

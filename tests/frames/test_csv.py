@@ -30,6 +30,8 @@ def column(source, name):
     ("cells", "values"),
     [
         (["0", "1"], [0, 1]),
+        (["007", "7", "8"], ["007", "7", "8"]),  # codes: as numbers two of them would be one
+        (["007", "008"], [7, 8]),  # of a fixed width
         (["0", "0.5"], [0.0, 0.5]),
         (["1e-3", "NaN"], [0.001, np.nan]),
         (["0", ""], [0.0, np.nan]),

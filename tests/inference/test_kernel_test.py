@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from veridical import InvalidInputError, KernelError, UCMEError, VeridicalWarning
 from veridical._core.data.randomness import Draws
@@ -338,3 +339,25 @@ def test_a_kernel_of_the_user_tests_as_the_same_known_one_does(method, lens):
 def test_no_bound_is_known_for_a_kernel_of_the_user():
     with pytest.raises(InvalidInputError, match="`kernel` must be known, and thus bounded"):
         kernel_test([0, 1], [0.2, 0.5], kernel=np.outer, method="distribution-free")
+
+
+def crowded(seed, n, factor):
+    """Nearly all predictions are almost 0: half of their distances are below 1e-8."""
+    rng = np.random.default_rng([41, seed])
+    p = rng.beta(0.02, 10, n)
+    return (rng.random(n) < np.clip(factor * p, 0, 1)).astype(int), p
+
+
+def rejections(n, factor, repeats):
+    samples = (crowded(seed, n, factor) for seed in range(repeats))
+    found = [kernel_test(*each, labels=[0, 1], n_resamples=99, rng=0).pvalue for each in samples]
+    return sum(p <= 0.05 for p in found)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
+@pytest.mark.parametrize("n", [1500, 4000])
+def test_crowded_predictions_keep_the_level_and_are_told_apart(n):
+    repeats = 100
+    assert binom.sf(rejections(n, 1.0, repeats) - 1, repeats, 0.05) > 1e-3
+    assert rejections(n, 3.5, repeats) > 0.6 * repeats

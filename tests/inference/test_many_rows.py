@@ -14,7 +14,7 @@ from veridical.inference._draws import groups
 from veridical.inference._draws.trials import Trials
 from veridical.inference._intervals import mean, rows, squared
 from veridical.inference._intervals.bounded import Masses, masses_of_rows
-from veridical.inference._joint import forms, line
+from veridical.inference._joint import forms, line, many
 from veridical.inference._kernel import many_rows, test as kernel
 from veridical.inference._kernel.nulls import Similarity, consistency_null, observed_trials
 
@@ -95,17 +95,24 @@ def test_edges_of_cells_are_those_of_shares_taken_one_by_one():
         assert found.tolist() == expected.tolist()
 
 
-def test_rows_pooled_for_the_joint_test_are_the_rows():
-    sample = binary(500)
-    sample = replace(sample, p=np.append(sample.p[:-4].round(2), [0.0, 0.0, 1.0, 1.0]))
-    one, pooled = line.line_of(sample, None), line._pooled_line(sample)
-    at = np.searchsorted(pooled.trials.p, one.trials.p)
-    for name in ("residual", "expected"):
-        sums = np.bincount(at, getattr(one, name))
-        np.testing.assert_allclose(getattr(pooled, name), sums, atol=1e-12)
-    impossible = np.bincount(at, one.impossible) > 0
-    assert pooled.impossible.tolist() == impossible.tolist()
-    assert pooled.trials.count.tolist() == np.bincount(at).tolist()
+def test_stretches_of_the_joint_test_are_cells_of_rows():
+    for n in (90, 500, 70_000):  # the last are several blocks
+        sample = binary(n)
+        p = np.where(np.arange(n) % 3 == 0, sample.p.round(2), sample.p)
+        sample = replace(sample, p=np.append(p[:-4], [0.0, 0.0, 1.0, 1.0]))
+        found = many.Stretches(sample.pooled, 48)
+        one = line.line_of(sample, None)
+        p, variance = one.trials.p, one.variance
+        edges = forms.with_corners(forms.upper_edges(p, variance, 48), p)
+        cell = np.searchsorted(edges, p)
+        expected = forms.cells_of(cell, len(edges), p, variance, one.residual)
+        for name in ("residual", "variance", "odds"):
+            of_rows = getattr(expected, name)
+            np.testing.assert_allclose(getattr(found.cells, name), of_rows, atol=1e-9)
+        mean, unit = line._counted(one, cell, len(edges))
+        np.testing.assert_allclose(found.mean, mean, atol=1e-9)
+        np.testing.assert_allclose(found.unit, unit, atol=1e-9)
+        assert found.impossible == one.impossible.any()
 
 
 def test_sums_of_many_outcomes_have_the_law_of_outcomes_drawn_one_by_one(monkeypatch):

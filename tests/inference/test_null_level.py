@@ -75,7 +75,7 @@ def test_drawing_sums_equals_drawing_rows(estimator, weighted):
 def test_bins_of_large_variance_agree_with_exact_draws(monkeypatch):
     y, p = calibrated(40_000, seed=4)
     normal = veridical.null_level(BinnedError(UniformBins(5)), y, p, n_resamples=20_000, rng=5)
-    monkeypatch.setattr("veridical.inference._draws.sums._NORMAL_FROM", np.inf)
+    monkeypatch.setattr("veridical.inference._draws.sums.NORMAL_FROM", np.inf)
     exact = veridical.null_level(BinnedError(UniformBins(5)), y, p, n_resamples=20_000, rng=6)
     error = np.hypot(normal.std, exact.std) / np.sqrt(20_000)
     assert abs(normal.mean - exact.mean) < 4.5 * error

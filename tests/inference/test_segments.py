@@ -386,9 +386,13 @@ def test_frames_files_and_arrays_say_the_same(tmp_path):
 def test_names_of_rows_are_left_out_with_a_note():
     y, p, features = drawn(300, 16)
     features["id"] = [f"row {i}" for i in range(300)]
+    features |= {"year": [2026] * 300, "site": ["north"] * 300}
     audit = audit_segments(y, p, features, n_resamples=19, rng=0)
     assert audit.features == ("a", "b", "c")
-    assert audit.notes == ("left out, as no value has 50 rows or one has all: id",)
+    assert audit.notes == (
+        "left out, as no value has 50 rows: id",
+        "left out, as all rows have one value: year, site",
+    )
     with pytest.warns(match="only all rows were tested"):
         alone = audit_segments(y, p, {"id": features["id"]}, n_resamples=19, rng=0)
     assert [each.name for each in alone.segments] == ["all rows"]

@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.inference._kernel.nulls import observed_trials
+from veridical._core.data.randomness import Draws
+from veridical._core.resampling.events import draw_events
+from veridical.inference._draws.trials import Trials
+from veridical.inference._kernel import t_cal, t_cal_rows
+from veridical.inference._kernel.nulls import ObservedTrials, observed_trials
 from veridical.inference._kernel.t_cal import CellTree, t_cal_test
+from veridical.inference._kernel.t_cal_rows import RowTree
 from veridical.lenses.reading import RawData
 
 
@@ -173,3 +178,62 @@ def test_refusals(options, match):
     y, p = rows(k=3)
     with pytest.raises(InvalidInputError, match=match):
         t_cal_test(y, p, **options)
+
+
+def rows_of_many_kinds(n, seed):
+    """Predictions in order: crowded ones, equal ones, corners."""
+    rng = np.random.default_rng(seed)
+    p = np.concatenate([rng.beta(0.1, 5, n // 2), np.round(rng.random(n // 4), 2), rng.random(n)])
+    p[:4] = [0.0, 1.0, 0.5, 0.5]
+    p = np.sort(p)
+    return (rng.random(len(p)) < p).astype(float), p
+
+
+@pytest.mark.parametrize("scales", [[2**b for b in range(22, 0, -1)], [37]])
+def test_cells_of_sorted_rows_have_the_errors_of_the_tree(scales):
+    y, p = rows_of_many_kinds(600, 1)
+    trials = ObservedTrials(Trials(p, np.ones(len(p)), np.ones(len(p))), y)
+    tree, rows = CellTree(trials, scales), RowTree(p, scales)
+    np.testing.assert_allclose(rows.errors(y), tree.errors(*trials.observed())[:, 0], atol=1e-12)
+    np.testing.assert_allclose(rows.variances(), tree.variances(), rtol=1e-9, atol=1e-18)
+
+
+@pytest.mark.parametrize("small", [30_000, 20])
+def test_drawn_errors_are_those_of_the_outcomes_drawn(monkeypatch, small):
+    """Counts in two bytes or more, and sums in single precision, to 1e-4 standard deviations."""
+    _, p = rows_of_many_kinds(900, 2)
+    scales = [2**b for b in range(24, 0, -1)]
+    monkeypatch.setattr(t_cal_rows, "_MOST_SMALL", small)
+    monkeypatch.setattr(t_cal_rows, "_DRAWN_AT_ONCE", 5 * len(p))
+    monkeypatch.setattr(t_cal_rows, "_ROWS_AT_ONCE", 100)
+    outcomes = []
+
+    def recorded(chance, n, rng):
+        events = draw_events(chance, n, rng)
+        outcomes.append(events.copy())
+        return events
+
+    monkeypatch.setattr(t_cal_rows, "draw_events", recorded)
+    rows = RowTree(p, scales)
+    blocks = list(rows.drawn(Draws(12, np.random.default_rng(0))))
+    found = np.hstack([errors for _, errors in blocks])
+    parts = -(-len(p) // 100)
+    drawn = [np.vstack(outcomes[i * parts : (i + 1) * parts]) for i in range(len(blocks))]
+    every = np.hstack(drawn) ^ (p > 0.5)[:, None]
+    expected = np.column_stack([rows.errors(each.astype(float)) for each in every.T])
+    deviation = np.sqrt(rows.variances())[:, None]
+    assert found.shape == (len(scales), 12)
+    assert (np.abs(found - expected) <= 1e-4 * deviation).all()
+
+
+def test_many_rows_are_judged_alike(monkeypatch):
+    rng = np.random.default_rng(5)
+    p = rng.random(5000).astype(np.float32)
+    y = (rng.random(5000) < p + 0.04 * np.sign(np.sin(12 * p))).astype(int)
+    many = t_cal_test(y, p, n_resamples=400, rng=0)
+    monkeypatch.setattr(t_cal, "MANY_ROWS", 10**9)
+    few = t_cal_test(y, p, n_resamples=400, rng=1)
+    assert many.statistic == pytest.approx(few.statistic, rel=1e-9)
+    assert many.definition == few.definition
+    assert abs(many.pvalue - few.pvalue) < 5 * np.sqrt(2 * 0.25 / 400)
+    assert t_cal_test(y, p, sample_weight=np.full(5000, 3.0), rng=0, n_resamples=9).notes == ()

@@ -214,6 +214,30 @@ def test_median_bandwidth_is_the_median_distance(rows, kernel):
     assert KernelError(kernel)(y, p, lens="canonical") == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_pairs_of_crowded_predictions_count_by_the_variance_of_their_outcomes(classes):
+    rng = np.random.default_rng(1)
+    rest = rng.beta(0.02, 10, (80, classes - 1)) / classes
+    p = np.column_stack([1 - rest.sum(axis=1), rest])
+    y = rng.integers(0, classes, 80)
+    points = p[:, 1] if classes == 2 else p
+    pairs = []
+    for i, j in itertools.combinations(range(80), 2):
+        apart = abs(p[i, 1] - p[j, 1]) if classes == 2 else math.dist(p[i], p[j])
+        doubts = [q[1] * (1 - q[1]) if classes == 2 else 1 - sum(q**2) for q in (p[i], p[j])]
+        pairs.append((apart, doubts[0] * doubts[1]))
+    pairs.sort()
+    distances = [apart for apart, _ in pairs]
+    assert distances[len(pairs) // 2] < sum(distances) / len(pairs) / 20
+    reached = list(itertools.accumulate(weight for _, weight in pairs))
+    middle = next(k for k, weight in enumerate(reached) if weight >= reached[-1] / 2)
+    expected = KernelError("laplacian", distances[middle])(
+        y, points, labels=range(classes), lens="canonical"
+    )
+    found = KernelError("laplacian")(y, points, labels=range(classes), lens="canonical")
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
 def test_median_bandwidth_of_many_rows_is_taken_from_a_thousand():
     y, p, _ = binary_rows(n=5000)
     kept = np.sort(p)[2::5]  # the middle one of each five

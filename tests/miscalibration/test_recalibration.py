@@ -11,8 +11,8 @@ from veridical.calibrators import (
     StructuredMatrixCalibrator,
     TemperatureCalibrator,
 )
+from veridical.calibrators._base.folds import held_out_masses
 from veridical.calibrators._base.rows import CheckedRows
-from veridical.calibrators._wrappers.folds import held_out_masses
 from veridical.miscalibration._errors.recalibration import RecalibrationError
 
 

@@ -132,7 +132,8 @@ def test_status_in_a_folder_that_cannot_be_written_to(tmp_path: Path):
             "from veridical.report import monitor_report;"
             "import functools, importlib.metadata as m;"
             "m.version = functools.cache(m.version);"  # the other user may not see the packages
-            "monitor_report(CalibrationMonitor()).html; os.setuid(65534);"
+            "own = CalibrationMonitor(); own.update([0, 1, 1], [0.2, 0.7, 0.9]);"
+            "own.status(), own.history(), monitor_report(own).html; os.setuid(65534);"
             f"m = CalibrationMonitor({str(path)!r}, read_only=True);"
             "print(m.status().n_samples, int(m.history().n_rows.sum()),"
             f" len(monitor_report({str(path)!r}).html) > 10_000)"

@@ -7,6 +7,7 @@ import pytest
 from veridical.exceptions import InvalidInputError
 from veridical.planning._game.engine import HealthcareGame, play
 from veridical.planning._game.players import TrustingPlayer, parse_choices
+from veridical.planning._game.rules import GameRules
 from veridical.planning._game.terminal import play_in_terminal
 
 
@@ -137,7 +138,7 @@ def test_the_tally_says_how_often_reports_were_right_by_how_sure_they_were():
         for outcome in game.outcomes
         for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True)
     ]
-    rows = shown[2].split("So far:")[1].split("\n")[2:5]
+    rows = shown[2].split("Reports so far:")[1].split("\n")[2:5]
     ranges = ((0.0, 0.6), (0.6, 0.9), (0.9, 1.01))
     groups = [[pair for pair in pairs if low <= pair[0] < high] for low, high in ranges]
     told = [line.split("%", 1)[1].split() for line in rows if "%" in line]
@@ -160,3 +161,27 @@ def test_parse_choices_separates_by_blanks_and_commas():
     assert parse_choices(" None ", caller="x") == {}
     with pytest.raises(InvalidInputError, match="x: `choices` must be such as 3:A; got '3;A'"):
         parse_choices("3;A", caller="x")
+
+
+def test_rules_say_the_aim_and_from_which_probability_a_treatment_pays():
+    _, shown, _ = _session(["quit"])
+    text = "\n".join(shown)
+    assert "Gain as many weeks as you can" in text
+    # 9 p_bad = 6 p: drops from 9 / 15, antibiotic 28 / 40, surgery 80 / 100, thinner 3 / 43
+    lines = [line.split() for line in text.split("\n") if line.endswith("%")]
+    assert [line[-2] for line in lines[:4]] == ["60", "70", "80", "7"]
+
+
+def test_the_score_is_the_sum_of_all_rounds():
+    game, shown, _ = _session(["auto", "auto"])
+    gained = sum(outcome.value for outcome in game.outcomes)
+    assert f"Score: {gained:g} weeks" in "\n".join(shown)
+
+
+@pytest.mark.parametrize(
+    ("benefit", "pays"),
+    [((5.0, -5.0), 0.5), ((0.0, 2.0), 0.0), ((-1.0, -2.0), 1.0), ((9.0, -1.0), 0.1)],
+)
+def test_a_treatment_pays_where_good_and_harm_cancel(benefit, pays):
+    rules = GameRules(conditions=("a", "b"), treatments=("t",), costs=(1.0,), benefit=(benefit,))
+    assert rules.pays_from == pytest.approx((pays,))

@@ -102,8 +102,8 @@ def test_selects_the_identity_of_a_calibrated_model():
 
 def test_evidence_is_what_a_naive_cross_fit_finds():
     """Held-out losses of one candidate, from folds written out by hand."""
+    from veridical.calibrators._base.folds import held_out_masses
     from veridical.calibrators._base.rows import CheckedRows
-    from veridical.calibrators._wrappers.folds import held_out_masses
 
     p, y = binary(700)
     auto = AutoCalibrator(candidates=FEW).fit(p, y)
@@ -126,7 +126,7 @@ def test_evidence_is_what_a_naive_cross_fit_finds():
 
 
 def test_weights_of_the_evidence_are_those_of_the_map():
-    p, y = several(400, 3)
+    p, y = several(400, 4)
     auto = AutoCalibrator().fit(p, y)
     total = sum(c.weight for c in auto.evidence_.candidates[:-1])
     assert total == pytest.approx(1.0)

@@ -79,6 +79,32 @@ def test_a_path_says_of_rows_held_out_what_its_maps_say_alone():
         np.testing.assert_allclose(found.own, alone.own, atol=1e-6)
 
 
+def test_weak_ridges_are_given_up_where_the_first_folds_show_it():
+    """Calibrated predictions of ten classes: a weak ridge learns noise, 100 numbers of it."""
+    rng = np.random.default_rng(9)
+    p = rng.dirichlet(np.ones(10), 900)
+    y = (p.cumsum(axis=1)[:, :-1] < rng.random((900, 1))).sum(axis=1)
+    rows = CheckedRows(p, y, None, "importance", tuple(range(10)))
+    parts = [StructuredMatrixCalibrator(strength=each) for each in (1.0, 1e-4, 1e-5)]
+    first, *others = cross_fit_path(parts, make_folds(rows, (5,)), iter(()))
+    assert len(first.given) == 900
+    assert [str(each) for each in others] == [
+        "left out: a stronger ridge does better on the first rows held out"
+    ] * 2
+    several = cross_fit_path(parts, make_folds(rows, (3, 3)), iter(()))  # as of few rows
+    assert all(len(each.given) == 1800 for each in several)
+
+
+def test_one_map_a_class_is_on_probation_where_rows_are_few():
+    def steps(n_classes, size):
+        found = default_candidates(n_classes, size, "probability", "pool")
+        return [(c.name, c.costly) for c in found if c.name.startswith("one-vs-rest")]
+
+    assert steps(4, 39) == steps(31, 5000) == []
+    assert steps(4, 119) == [("one-vs-rest venn-abers", True)]
+    assert steps(4, 120) == [("one-vs-rest spline", False), ("one-vs-rest isotonic", False)]
+
+
 def test_folds_that_hold_enough_rows_out():
     p, y, _ = stepped(3000, 4)
     rows = CheckedRows(p, y, None, "importance", (0, 1, 2))

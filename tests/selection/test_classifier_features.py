@@ -49,6 +49,9 @@ def test_columns_arrays_and_ensembles():
     assert len(array.pairs_) == 2
     assert array.calibrators_[0].features_.names == ["x0", "x1"]
     assert array.predict_proba(X.to_numpy()).shape == (1200, 2)
+    with pytest.warns(UserWarning, match="fitted without feature names"):  # by scikit-learn
+        of_frame = array.predict_proba(X)
+    np.testing.assert_array_equal(of_frame, array.predict_proba(X.to_numpy()))
     fitted = LogisticRegression().fit(X[:600], y[:600])
     prefit = CalibratedClassifier(fitted, cv="prefit", features="X").fit(X[600:], y[600:])
     np.testing.assert_allclose(prefit.predict_proba(X).sum(axis=1), 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.loops import row_blocks, sort_bits
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray, WeightType
 
 
@@ -27,11 +29,48 @@ class PooledScores:
         """Observed frequency at each score."""
         return self.positive / self.weight
 
+    @property
+    def alone(self) -> bool:
+        """Whether these are many rows of weight one, all different: weights are no memory then."""
+        return len(self.weight) > 1 and self.weight.strides == (0,)
+
+    @cached_property
+    def cum_w(self) -> FloatArray:
+        """Weight up to and including each score, from zero."""
+        return np.arange(len(self.weight) + 1.0) if self.alone else cumulated(self.weight)
+
+    @cached_property
+    def cum_wy(self) -> FloatArray:
+        """Weighted outcomes up to and including each score, from zero."""
+        return cumulated(self.positive)
+
+    def at_share(self, shares: FloatArray | list[float]) -> FloatArray:
+        """Smallest scores up to which there are these shares of the weight, and rounding."""
+        targets = np.asarray(shares) * self.cum_w[-1] * (1 - 1e-12)
+        at = np.searchsorted(self.cum_w[1:], targets)
+        return self.value[np.minimum(at, len(self.value) - 1)]
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+        """Scores in double precision, weights and outcomes, few at a time."""
+        for block in row_blocks(len(self.value)):
+            value = self.value[block].astype(np.float64, copy=False)
+            yield value, self.weight[block], self.positive[block]
+
+
+def cumulated(values: FloatArray) -> FloatArray:
+    """Sums of the values up to and including each, from zero."""
+    sums = np.empty(len(values) + 1)
+    sums[0] = 0.0
+    np.cumsum(values, out=sums[1:])
+    return sums
+
 
 def pool_scores(p: FloatArray, y: IntArray, weight: FloatArray | None) -> PooledScores:
     """Sort the scores and add up weights and outcomes of equal ones. O(n log n)."""
     if weight is None and _fits_packed(p):
         p, y = _sort_packed(p, y)
+        if len(p) > _MANY and _increase(p):
+            return PooledScores(p, np.broadcast_to(np.ones(1), len(p)), y.astype(np.float64))
     else:
         order = np.argsort(p)
         p, y = p[order], y.astype(np.uint8)[order]  # a byte an outcome: memory is what it costs
@@ -63,11 +102,23 @@ def _sort_packed(p: FloatArray, y: IntArray) -> tuple[FloatArray, IntArray]:
     one = _BITS[p.dtype](1)
     keys = (p + p.dtype.type(0)).view(type(one))  # a copy; -0.0 becomes 0.0
     keys <<= one
-    keys |= y.astype(keys.dtype)
-    keys.sort()
-    hit = (keys & one).astype(np.uint8)
-    keys >>= one
+    for block in row_blocks(len(keys)):
+        keys[block] |= y[block].astype(keys.dtype)
+    sort_bits(keys)
+    hit = np.empty(len(keys), dtype=np.uint8)
+    for block in row_blocks(len(keys)):
+        hit[block] = keys[block] & one
+        keys[block] >>= one
     return keys.view(p.dtype), hit
+
+
+_MANY = 1 << 16  # rows that are not given a weight of one each
+
+
+def _increase(p: FloatArray) -> bool:
+    """Whether sorted numbers all differ."""
+    after, before = p[1:], p[:-1]
+    return all((after[block] != before[block]).all() for block in row_blocks(len(after)))
 
 
 _BITS: dict[Any, Any] = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}

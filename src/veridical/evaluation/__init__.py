@@ -1,12 +1,17 @@
 """Evaluate predictions in one call, compare models, let a release pass or not; rates of classes."""
 
-from veridical.evaluation._battery.tests import calibration_tests
-from veridical.evaluation._comparison.compare import compare
-from veridical.evaluation._figures.evaluate import evaluate
-from veridical.evaluation._figures.summary import grid_summary, measure_summary, summary_curve
-from veridical.evaluation._gate.gate import check_requirements
-from veridical.evaluation._rates.estimate import estimate_rate
-from veridical.evaluation._rates.plan import plan_labels
+from typing import TYPE_CHECKING
+
+from veridical._core.runtime.late import late_names
+
+if TYPE_CHECKING:
+    from veridical.evaluation._battery.tests import calibration_tests
+    from veridical.evaluation._comparison.compare import compare
+    from veridical.evaluation._figures.evaluate import evaluate
+    from veridical.evaluation._figures.summary import grid_summary, measure_summary, summary_curve
+    from veridical.evaluation._gate.gate import check_requirements
+    from veridical.evaluation._rates.estimate import estimate_rate
+    from veridical.evaluation._rates.plan import plan_labels
 
 __all__ = [
     "calibration_tests",
@@ -19,3 +24,5 @@ __all__ = [
     "plan_labels",
     "summary_curve",
 ]
+
+__getattr__, __dir__ = late_names(__name__)

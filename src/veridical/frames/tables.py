@@ -1,17 +1,22 @@
 """Frames and files as tables: columns found, read, sampled and summed, for rooms above."""
 
-from veridical._core.data.columns import label_of_column, labels_from_columns
-from veridical.frames._grid.grid import grid_table
-from veridical.frames._grid.sample import sample_rows
-from veridical.frames._grid.table import GridTable
-from veridical.frames._tables.columns import expand_columns
-from veridical.frames._tables.detect import is_frame, is_lazy, library_of
-from veridical.frames._tables.find import ColumnGuess, find_columns, predictions_by_name
-from veridical.frames._tables.open import column_names, open_table
-from veridical.frames._tables.order import labels_of
-from veridical.frames._tables.run_sql import run_in_duckdb
-from veridical.frames._tables.small import small_table
-from veridical.frames._tables.table import Table
+from typing import TYPE_CHECKING
+
+from veridical._core.runtime.late import late_names
+
+if TYPE_CHECKING:
+    from veridical._core.data.columns import label_of_column, labels_from_columns
+    from veridical.frames._grid.grid import grid_table
+    from veridical.frames._grid.sample import sample_rows
+    from veridical.frames._grid.table import GridTable
+    from veridical.frames._tables.columns import expand_columns
+    from veridical.frames._tables.detect import is_frame, is_lazy, library_of
+    from veridical.frames._tables.find import ColumnGuess, find_columns, predictions_by_name
+    from veridical.frames._tables.open import column_names, open_table
+    from veridical.frames._tables.order import labels_of
+    from veridical.frames._tables.run_sql import run_in_duckdb
+    from veridical.frames._tables.small import small_table
+    from veridical.frames._tables.table import Table
 
 __all__ = [
     "ColumnGuess",
@@ -33,3 +38,5 @@ __all__ = [
     "sample_rows",
     "small_table",
 ]
+
+__getattr__, __dir__ = late_names(__name__)

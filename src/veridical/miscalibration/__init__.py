@@ -1,27 +1,32 @@
 """Estimators of miscalibration: parameters only, data at call time."""
 
-from veridical.miscalibration._errors.base import Estimator
-from veridical.miscalibration._errors.binned import BinnedError
-from veridical.miscalibration._errors.cost import CostWeightedError
-from veridical.miscalibration._errors.density import DensityError
-from veridical.miscalibration._errors.dirichlet_kernel import DirichletKernelError
-from veridical.miscalibration._errors.function import FunctionMeasure
-from veridical.miscalibration._errors.functions import (
-    classwise_calibration_error,
-    expected_calibration_error,
-    maximum_calibration_error,
-)
-from veridical.miscalibration._errors.kernel import KernelError, UCMEError
-from veridical.miscalibration._errors.loess import LoessError
-from veridical.miscalibration._errors.ordered import CumulativeError, IsotonicError
-from veridical.miscalibration._errors.recalibration import RecalibrationError
-from veridical.miscalibration._errors.scores import (
-    BrierScore,
-    LogScore,
-    SphericalScore,
-    ZeroOneLoss,
-)
-from veridical.miscalibration._errors.smooth import SmoothError
+from typing import TYPE_CHECKING
+
+from veridical._core.runtime.late import late_names
+
+if TYPE_CHECKING:
+    from veridical.miscalibration._errors.base import Estimator
+    from veridical.miscalibration._errors.binned import BinnedError
+    from veridical.miscalibration._errors.cost import CostWeightedError
+    from veridical.miscalibration._errors.density import DensityError
+    from veridical.miscalibration._errors.dirichlet_kernel import DirichletKernelError
+    from veridical.miscalibration._errors.function import FunctionMeasure
+    from veridical.miscalibration._errors.functions import (
+        classwise_calibration_error,
+        expected_calibration_error,
+        maximum_calibration_error,
+    )
+    from veridical.miscalibration._errors.kernel import KernelError, UCMEError
+    from veridical.miscalibration._errors.loess import LoessError
+    from veridical.miscalibration._errors.ordered import CumulativeError, IsotonicError
+    from veridical.miscalibration._errors.recalibration import RecalibrationError
+    from veridical.miscalibration._errors.scores import (
+        BrierScore,
+        LogScore,
+        SphericalScore,
+        ZeroOneLoss,
+    )
+    from veridical.miscalibration._errors.smooth import SmoothError
 
 __all__ = [
     "BinnedError",
@@ -45,3 +50,5 @@ __all__ = [
     "expected_calibration_error",
     "maximum_calibration_error",
 ]
+
+__getattr__, __dir__ = late_names(__name__)

@@ -39,6 +39,7 @@ from veridical.plots._diagrams.probability_paper import probability_paper
 from veridical.plots._diagrams.reliability import reliability
 from veridical.plots._diagrams.scores import ScoresArtists, scores
 from veridical.plots._diagrams.simplex import SimplexArtists, TetrahedronArtists, simplex
+from veridical.plots._diagrams.simplex_function import SimplexFunctionArtists, simplex_function
 from veridical.plots._diagrams.trajectory import TrajectoryArtists, trajectory
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
 
@@ -62,6 +63,7 @@ __all__ = [
     "SegmentArtists",
     "SegmentMapArtists",
     "SimplexArtists",
+    "SimplexFunctionArtists",
     "TetrahedronArtists",
     "TrajectoryArtists",
     "calibration_map",
@@ -84,5 +86,6 @@ __all__ = [
     "segment_map",
     "segments",
     "simplex",
+    "simplex_function",
     "trajectory",
 ]

@@ -7,7 +7,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field as DataclassField, dataclass, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -126,7 +126,7 @@ def _encode(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, np.ndarray):
         return [_encode(item) for item in value.tolist()]
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [_encode(item) for item in value]
     if isinstance(value, dict):
         return {key: _encode(item) for key, item in value.items()}
@@ -153,11 +153,12 @@ def _check_type(hint: Any, value: Any, place: Place) -> None:
     if origin in (types.UnionType, typing.Union):
         if value is not None or type(None) not in arguments:
             _check_type(next(a for a in arguments if a is not type(None)), value, place)
-    elif origin is tuple:
+    elif origin in (tuple, Sequence):
         if not isinstance(value, list):
             raise place.wrong(value, "a list")
+        several = origin is Sequence or arguments[-1] is Ellipsis
         for index, each in enumerate(value):
-            kind = arguments[0] if arguments[-1] is Ellipsis else arguments[index]
+            kind = arguments[0] if several else arguments[index]
             _check_type(kind, each, place.item(index))
     elif isinstance(hint, type) and issubclass(hint, Result):
         hint.from_untrusted(value, place)
@@ -175,8 +176,8 @@ def _decode(hint: Any, value: Any) -> Any:
         return value
     if origin in (types.UnionType, typing.Union):
         return _decode(next(a for a in arguments if a is not type(None)), value)
-    if origin is tuple:
-        if arguments[-1] is Ellipsis:
+    if origin in (tuple, Sequence):
+        if origin is Sequence or arguments[-1] is Ellipsis:
             return tuple(_decode(arguments[0], item) for item in value)
         return tuple(_decode(a, item) for a, item in zip(arguments, value, strict=True))
     if origin is dict:

@@ -77,7 +77,7 @@ class ReliabilityCurve(_Curve):
     predicted, observed : mean prediction and observed frequency; the middle of the cell and the
         frequency there for "density" and "smooth"
     gap : observed - predicted; negative is over-prediction
-    low, high : confidence limits of the observed frequency, or None; for interval "consistency"
+    low, high : confidence limits of the observed frequency, or None; for consistency intervals
         what would be observed if the model were calibrated, so limits around `predicted`
     closed : side on which bins are closed, "right" or "left"
     event : what the predictions are the probability of, e.g. "Status = 'bad'"; "" if unknown
@@ -101,6 +101,11 @@ class ReliabilityCurve(_Curve):
     closed: str = "right"
     event: str = ""
     n_samples: int
+
+    @property
+    def around_prediction(self) -> bool:
+        """Whether limits are of what a calibrated model would show, not of the curve."""
+        return self.interval in ("consistency", "consistency-bootstrap")
 
     @property
     def says(self) -> str:

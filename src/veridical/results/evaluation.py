@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from veridical._core.data.labels import shortened
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
+from veridical.frames.tables import small_table
+from veridical.results._forms.groups import (
+    EvaluatedGroups,
+    columns_of_groups,
+    group_rows_of,
+    table_of_groups,
+)
 from veridical.results._forms.names import find_name
 from veridical.results._forms.text import note_lines, number_or_blank
 from veridical.results.base import Result, format_pvalue, say_pvalue
@@ -16,6 +25,7 @@ from veridical.results.verdict import Verdict
 
 _UNTESTED = Verdict()
 _MOST_CLASSES = 6  # base rates beyond these are summarised
+_LONGEST = 60  # letters of a label
 _PARTS = ("miscalibration", "discrimination", "uncertainty")
 _SCORE_HEADER = ("score", "value", "interval")
 _ERROR_HEADER = ("calibration error", "value", "interval", "null", "95 % up to", "p", "definition")
@@ -65,7 +75,8 @@ class Evaluation(Result):
     limits : confidence limits (low, high) of figures by their name in `figures`, see `interval`;
         errors and coefficients hold their own
     notes : statistical doubts in words
-    groups : (key, Evaluation) of each subgroup, in order, if `by` was given
+    groups : (key, Evaluation) of each subgroup, in order, if `by` was given; more than 20 are each
+        evaluated in full when looked at, and `group_frame` has the figures of all
     display : the reliability diagram, with bins and axes that fit these rows; None in older files
     segments : what a search over all segments found, if `by="auto"` was given
     """
@@ -103,7 +114,7 @@ class Evaluation(Result):
     verdict: Verdict = _UNTESTED
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    groups: tuple[tuple[Any, Evaluation], ...] = ()
+    groups: Sequence[tuple[Any, Evaluation]] = ()
     display: ReliabilityDisplay | None = None
     segments: SegmentAudit | None = None
 
@@ -142,11 +153,28 @@ class Evaluation(Result):
 
     def group(self, key: Any) -> Evaluation:
         """Return the evaluation of one subgroup; KeyError lists the groups."""
-        for exact, evaluation in self.groups:
+        keys = [row.key for row in group_rows_of(self.groups)]
+        for index, exact in enumerate(keys):
             if exact == key:
-                return evaluation
-        known = {str(each): evaluation for each, evaluation in self.groups}
-        return known[find_name(key, known, caller="group")]
+                return self.groups[index][1]
+        known = {str(each): index for index, each in enumerate(keys)}
+        return self.groups[known[find_name(key, known, caller="group")]][1]
+
+    def group_frame(self, *, backend: str | None = None) -> Any:
+        """One row a subgroup: means, scores, AUC, and the error that speaks for the lens.
+
+        That error has limits, its null level, a p-value of the group by itself and one `adjusted`
+        for all groups, that of the verdict. `backend` as in `to_frame`, which has every figure in
+        a row of its own and evaluates every group in full for that.
+        """
+        rows = group_rows_of(self.groups)
+        return small_table(
+            columns_of_groups(rows, self.default_error, self._adjusted()),
+            backend=self._library if backend is None else backend,
+            text=("group", "error"),
+            numbers=("auc", "low", "high", "null_mean", "null_q95", "pvalue", "adjusted"),
+            caller="group_frame",
+        )
 
     def _text(self) -> str:
         """Headline, verdict, the figures that matter most, and groups or else the curve."""
@@ -227,10 +255,12 @@ class Evaluation(Result):
 
     def _overview(self) -> list[tuple[str, str]]:
         if len(self.classes) == 2:
-            rates = f"{self.base_rate[1]:.4f} of {self.classes[1]!r}"
+            rates = f"{self.base_rate[1]:.4f} of {shortened(repr(self.classes[1]), _LONGEST)}"
         else:
             pairs = zip(self.classes[:_MOST_CLASSES], self.base_rate[:_MOST_CLASSES], strict=True)
-            rates = ", ".join(f"{label}:\xa0{rate:.3f}" for label, rate in pairs)
+            rates = ", ".join(
+                f"{shortened(str(label), _LONGEST)}:\xa0{rate:.3f}" for label, rate in pairs
+            )
             more = len(self.classes) - _MOST_CLASSES
             rates += f", and {more} more" if more > 0 else ""
         auc = "undefined (a class did not occur)"
@@ -324,30 +354,11 @@ class Evaluation(Result):
 
     def _group_table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Header and rows of the table of subgroups, those that stand out most first."""
-        adjusted = self._adjusted()
-        error = self.groups[0][1].default
-        tested = (error.name, "interval", "null", "95 % up to", "adjusted p" if adjusted else "p")
-        header = ("group", "rows", "observed", "brier", "log", "in the large", *tested)
-        rows = []
-        for key, g in self.groups:
-            m = g.default
-            pvalue = adjusted.get(str(key), m.pvalue)
-            shown = "" if pvalue is None else format_pvalue(pvalue, m.n_resamples)
-            figures = (g.mean_observed, g.scores["brier"], g.scores["log"])
-            cells = (
-                str(key),
-                f"{g.n_samples:,}",
-                *(f"{value:.4f}" for value in figures),
-                f"{g.calibration_in_the_large:+.4f}",
-                f"{m.value:.4f}",
-                _range(m.low, m.high),
-                number_or_blank(m.null_mean),
-                number_or_blank(m.null_q95),
-                shown,
-            )
-            rows.append((1.0 if pvalue is None else pvalue, -m.value, cells))
-        rows.sort(key=lambda row: row[:2])
-        return header, [cells for *_, cells in rows]
+        rows = group_rows_of(self.groups)
+        name = self.default_error
+        if not isinstance(self.groups, EvaluatedGroups):
+            name = self.groups[0][1].default.name
+        return table_of_groups(rows, name, self._adjusted())
 
     def _adjusted(self) -> dict[str, float]:
         """P-values of subgroups, all of them considered, from the joint test of the verdict."""

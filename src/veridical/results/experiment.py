@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,6 +10,7 @@ from veridical.results._forms.names import find_name
 from veridical.results.base import Result, columns_of
 
 Verdict = Literal["reproduced", "differs", "undecided", "added"]
+COUNTED: tuple[Verdict, ...] = ("reproduced", "differs", "undecided")
 ERRORS = 2.0  # standard errors by which a comparison must be decided
 
 
@@ -25,6 +25,7 @@ class FactCheck(Result):
     sign : "<", "<=", ">", ">=" or "==" with a bound; "=" with a printed number
     bound : what it is compared with
     tolerance : how far a printed number may be off: rounding, and the noise of its own source
+    word : of the source, whose meaning the bound is; empty if there is none
 
     Examples
     --------
@@ -34,13 +35,14 @@ class FactCheck(Result):
     'undecided'
     """
 
-    _text_columns: ClassVar[tuple[str, ...]] = ("sign",)
+    _text_columns: ClassVar[tuple[str, ...]] = ("sign", "word")
 
     value: float
     standard_error: float = 0.0
     sign: str
     bound: float
     tolerance: float = 0.0
+    word: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -124,7 +126,7 @@ class ExperimentResult(Result):
     >>> result = ExperimentResult(name="survey-toy", title="Tables", source="a survey", quick=True,
     ...     seed=0, facts=(fact,), conclusion="The table holds.", version="0.1.0")
     >>> result.verdict
-    'Quick run, whose verdicts change with the seed. Reproduced: 1 of 1. The table holds.'
+    'Quick run, whose verdicts change with the seed. Reproduced 1. The table holds.'
     >>> result.fact("Table 8").value
     25.295
     """
@@ -140,34 +142,31 @@ class ExperimentResult(Result):
 
     @property
     def verdict(self) -> str:
-        """How many facts of the source were found again, and the conclusion.
+        """How many facts of the source were found again, and the conclusion."""
+        quick = "Quick run, whose verdicts change with the seed. " if self.quick else ""
+        parts = [
+            f"Of {origin}: {_in_words(counts).lower()}" if origin else _in_words(counts)
+            for origin, counts in self.counts().items()
+        ]
+        return f"{quick}{' '.join(parts)} {self.conclusion}"
+
+    def counts(self) -> dict[str, dict[Verdict, int]]:
+        """Return how many facts there are of each verdict, by origin; the source's own is "".
 
         Differences of one cause count once. Outputs of programs are not the source's, and are
-        counted by themselves.
+        counted by themselves; what the source has no number for is not counted.
         """
-        quick = "Quick run, whose verdicts change with the seed. " if self.quick else ""
-        own = self._count([fact for fact in self.facts if not fact.origin])
-        programs = dict.fromkeys(fact.origin for fact in self.facts if fact.origin)
-        others = "".join(
-            f" Of {name}: {self._count([f for f in self.facts if f.origin == name])}."
-            for name in programs
-        )
-        return f"{quick}Reproduced: {own}.{others} {self.conclusion}"
-
-    @staticmethod
-    def _count(facts: Sequence[Fact]) -> str:
-        causes: set[str] = set()
-        verdicts = []
-        for fact in facts:
-            again = fact.verdict == "differs" and fact.cause in causes
+        found: dict[str, dict[Verdict, int]] = {"": dict.fromkeys(COUNTED, 0)}
+        causes: set[tuple[str, str]] = set()
+        for fact in self.facts:
+            cause = (fact.origin, fact.cause)
+            again = fact.verdict == "differs" and cause in causes
             if fact.verdict == "added" or again:
                 continue
             if fact.verdict == "differs" and fact.cause:
-                causes.add(fact.cause)
-            verdicts.append(fact.verdict)
-        told = f"{verdicts.count('reproduced')} of {len(verdicts)}"
-        unsure = verdicts.count("undecided")
-        return told + (f", {unsure} cannot be told" if unsure else "")
+                causes.add(cause)
+            found.setdefault(fact.origin, dict.fromkeys(COUNTED, 0))[fact.verdict] += 1
+        return found
 
     def fact(self, name: str) -> Fact:
         """Return the fact of this name; KeyError with the names there are if there is none."""
@@ -187,6 +186,18 @@ class ExperimentResult(Result):
         verdict = f"<p>{html_text(self.verdict)}</p>"
         facts = html_fold(f"{len(self.facts)} facts", html_list(self.facts))
         return html_headline(f"{self.name}: {self.title}", verdict, facts)
+
+
+def _in_words(counts: dict[Verdict, int]) -> str:
+    """Counts of verdicts as a sentence.
+
+    Examples
+    --------
+    >>> _in_words({"reproduced": 5, "differs": 2, "undecided": 0})
+    'Reproduced 5, differs 2.'
+    """
+    told = [f"{verdict} {counts[verdict]}" for verdict in COUNTED if counts[verdict]]
+    return (", ".join(told) or "nothing to compare").capitalize() + "."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

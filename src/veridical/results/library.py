@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, ParamSpec, TypeVar
 
 from veridical.frames.tables import library_of
+from veridical.results._forms.groups import EvaluatedGroups
 from veridical.results.base import Result
 
 __all__ = ["answers_in_kind"]
@@ -41,6 +42,8 @@ def _mark(result: Any, library: str) -> None:
         record: Any = result
         for each in fields(record):
             _mark(getattr(result, each.name), library)
+    elif isinstance(result, EvaluatedGroups):
+        result.answer_in(library)
     elif isinstance(result, (tuple, list)):
         for each in result:
             _mark(each, library)

@@ -1,18 +1,23 @@
 """Draws and exact figures of fake classifiers, for planning and experiments."""
 
-from veridical.simulation._fakes.dirichlet import draw_log_dirichlet
-from veridical.simulation._fakes.dirichlet_means import mean_largest
-from veridical.simulation._fakes.exact import (
-    GROUPS,
-    GapBins,
-    Nodes,
-    class_gaps,
-    confidence_gap,
-    cross_fitted_error,
-    top_truth,
-)
-from veridical.simulation._fakes.fake import draw_labels
-from veridical.simulation._fakes.solver import Direction
+from typing import TYPE_CHECKING
+
+from veridical._core.runtime.late import late_names
+
+if TYPE_CHECKING:
+    from veridical.simulation._fakes.dirichlet import draw_log_dirichlet
+    from veridical.simulation._fakes.dirichlet_means import mean_largest
+    from veridical.simulation._fakes.exact import (
+        GROUPS,
+        GapBins,
+        Nodes,
+        class_gaps,
+        confidence_gap,
+        cross_fitted_error,
+        top_truth,
+    )
+    from veridical.simulation._fakes.fake import draw_labels
+    from veridical.simulation._fakes.solver import Direction
 
 __all__ = [
     "GROUPS",
@@ -27,3 +32,5 @@ __all__ = [
     "mean_largest",
     "top_truth",
 ]
+
+__getattr__, __dir__ = late_names(__name__)

@@ -123,7 +123,16 @@ def _of_known(keys: Array, bins: int | None, caller: str) -> tuple[IntArray, lis
         check_text(values.tolist(), caller=caller, param="by")
     if bins is not None and is_measurement(values):
         return _cut(keys.astype(np.float64), bins)
-    return codes.reshape(-1), values.tolist()
+    return codes.reshape(-1), _plain(values)
+
+
+def _plain(values: Array) -> list[Any]:
+    """Keys as Python has them; of points in time that it cannot hold, as text."""
+    found: list[Any] = values.tolist()
+    if values.dtype.kind not in "mM" or type(found[0]) is not int:
+        return found
+    short = values.astype(f"{values.dtype.kind}8[us]")
+    return short.tolist() if (short == values).all() else values.astype(str).tolist()
 
 
 def is_measurement(values: Array) -> bool:

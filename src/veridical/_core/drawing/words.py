@@ -151,3 +151,17 @@ def count_text(count: float) -> str:
     ('1,200', '3.2')
     """
     return f"{round(float(count), 1):,.10g}"
+
+
+def gap_text(gap: float) -> str:
+    r"""A difference of probabilities with its sign, and none where it rounds to nothing.
+
+    Examples
+    --------
+    >>> gap_text(0.125), gap_text(-0.001)
+    ('+0.12', '0.00')
+    >>> gap_text(-0.5) == "\N{MINUS SIGN}0.50"
+    True
+    """
+    text = f"{gap:+z.2f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")

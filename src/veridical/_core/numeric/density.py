@@ -42,6 +42,23 @@ KERNELS: dict[str, tuple[Callable[[FloatArray], FloatArray], float]] = {
 }
 
 
+def roughness(kernel: str) -> float:
+    """Integral of the squared kernel of standard deviation one.
+
+    With bandwidth h and density f, about n f h / roughness rows count at a point: the effective
+    size of weights K((s - s_i) / h).
+
+    Examples
+    --------
+    >>> round(roughness("gaussian") - 1 / (2 * np.pi**0.5), 9)
+    0.0
+    """
+    function, reach = KERNELS[kernel]
+    u = np.linspace(-reach, reach, 20_001)
+    values = function(u)
+    return float((values**2).sum() / values.sum() ** 2 / (u[1] - u[0]))
+
+
 @dataclass(frozen=True)
 class ScoreDensity:
     """Density of scores, and jointly with the positive class, on increasing points.

@@ -28,6 +28,7 @@ from veridical.exceptions import invalid
 KERNELS = ("laplacian", "gaussian", "total-variation")
 Kernel = str | Callable[[FloatArray, FloatArray], Any]
 
+_CROWDED = 1 / 20  # of the mean distance: a median below says nothing of most differences
 _PAIRS_OF = 1000  # points from whose distances the median is taken
 _WIDE_TILE = 512  # rows of a tile that is multiplied by many columns at once
 _WAVES = 16  # frequencies taken at a time
@@ -95,12 +96,37 @@ def _lexicographic(points: FloatArray) -> IntArray:
 def median_distance(points: FloatArray, weight: FloatArray, kernel: str) -> float:
     """Median distance between two predictions that differ, pairs weighted by products.
 
+    Where it is less than a twentieth of the mean distance, nearly all predictions are crowded
+    where hardly anything is in doubt, and a kernel so narrow would compare no two of the others:
+    then pairs are also weighted by the variances of their outcomes, p (1 - p) or 1 - sum p_k^2.
+
+    Examples
+    --------
+    >>> crowd = np.append(np.arange(8) * 1e-9, [0.2, 0.5])
+    >>> round(median_distance(crowd, np.ones(10), "laplacian"), 6)
+    0.3
+    """
+    middle, mean = _middle_and_mean(points, weight, kernel)
+    if middle >= mean * _CROWDED:
+        return middle
+    square = np.square(points)
+    variance = points - square if points.ndim == 1 else 1 - square.sum(axis=1)
+    doubted = weight * np.maximum(variance, 0.0)
+    if np.count_nonzero(doubted) < 2:
+        return middle
+    held = doubted > 0
+    return _middle_and_mean(points[held], doubted[held], kernel)[0]
+
+
+def _middle_and_mean(points: FloatArray, weight: FloatArray, kernel: str) -> tuple[float, float]:
+    """Median and mean distance.
+
     Of more than 1000 distinct points it takes those at 1000 evenly spaced shares of the total
     weight, in the order of the probability, or of the largest of a vector, so that no class comes
     first. 1 if there is one point only: then the kernel is 1 anyway.
     """
     if len(points) == 1:
-        return 1.0
+        return 1.0, 1.0
     if len(points) > _PAIRS_OF:
         if points.ndim == 2:
             order = np.argsort(points.max(axis=1), kind="stable")
@@ -111,7 +137,7 @@ def median_distance(points: FloatArray, weight: FloatArray, kernel: str) -> floa
         rows, times = np.unique(np.minimum(rows, len(points) - 1), return_counts=True)
         points, weight = points[rows], times.astype(np.float64)
         if len(points) == 1:
-            return 1.0
+            return 1.0, 1.0
     first, second = np.triu_indices(len(points), 1)
     if points.ndim == 1:
         distance = points[second] - points[first]
@@ -122,11 +148,12 @@ def median_distance(points: FloatArray, weight: FloatArray, kernel: str) -> floa
         distance = pdist(points, "cityblock") / 2 if half else pdist(points, "euclidean")
     if (weight == weight[0]).all():
         middle = (len(distance) - 1) // 2
-        return float(np.partition(distance, middle)[middle])
+        return float(np.partition(distance, middle)[middle]), float(distance.mean())
     order = np.argsort(distance)
-    reached = np.cumsum((weight[first] * weight[second])[order])
+    both = weight[first] * weight[second]
+    reached = np.cumsum(both[order])
     middle = int(np.searchsorted(reached, reached[-1] * (0.5 - 1e-12)))
-    return float(distance[order[middle]])
+    return float(distance[order[middle]]), float(both @ distance / reached[-1])
 
 
 def self_values(points: FloatArray, kernel: Kernel) -> FloatArray:

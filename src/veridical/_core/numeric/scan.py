@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.numeric.blocks import compiled_for, row_blocks
+from veridical._core.loops import loops_for
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 
 # Up to this many classes a block is transposed first: NumPy then reduces along the long axis with
@@ -63,12 +64,11 @@ def scan_matrix(p: FloatArray, y: IntArray) -> Scan:
     within the tolerance of its type.
     """
     tolerance = row_sum_tolerance(p.dtype)
-    compiled = compiled_for(p)
-    if compiled is None:
+    loops = loops_for(p)
+    if loops is None:
         return _scan_blocks(p, y, tolerance)
     confidence, right = np.empty(len(p), dtype=p.dtype), np.empty(len(p), dtype=bool)
-    scan = compiled.scan_few if p.shape[1] <= _NARROW else compiled.scan_rows
-    return Scan(bool(scan(p, y, tolerance, confidence, right)), confidence, right)
+    return Scan(loops.scan_rows(p, y, tolerance, confidence, right), confidence, right)
 
 
 def _scan_blocks(p: FloatArray, y: IntArray, tolerance: float) -> Scan:

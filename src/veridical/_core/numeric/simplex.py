@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.numeric.blocks import ROWS, row_blocks
-from veridical._core.typing import FloatArray
+from veridical._core.typing import BoolArray, FloatArray
 
 _TOLERANCE = 1e-10
 _MAX_STEPS = 200
 _FLAT = 1e-12  # eigenvalues below this share of the largest are rounding
+_FEW_PARTS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +137,48 @@ def _model_optimum(pull: FloatArray, curvature: FloatArray) -> FloatArray:
     Minus the log likelihood plus the sum of the weights has its optimum on the simplex, and this is
     its quadratic model: the constraint on the sum is not needed.
     """
-    from scipy.optimize import nnls
-
     sizes, vectors = np.linalg.eigh(curvature)
     root = np.sqrt(np.maximum(sizes, _FLAT * sizes[-1]))
-    aim = nnls(root[:, None] * vectors.T, (vectors.T @ (2 * pull - 1)) / root)[0]
+    aim = _nonnegative(root[:, None] * vectors.T, (vectors.T @ (2 * pull - 1)) / root)
     return np.asarray(aim / aim.sum())
+
+
+def _nonnegative(columns: FloatArray, target: FloatArray) -> FloatArray:
+    """Least squares with coefficients of at least 0, of a square matrix of full rank.
+
+    The active sets of Lawson & Hanson (1974, Solving least squares problems, chapter 23). Of many
+    columns by SciPy, which updates a factorisation where this solves anew; to load it would take
+    longer than to solve all problems of few.
+    """
+    k = len(target)
+    if k <= _FEW_PARTS:
+        x: FloatArray = np.zeros(k)
+        free = np.zeros(k, dtype=bool)
+        least = 10 * k * np.finfo(float).eps * float(np.abs(columns).sum(axis=0).max())
+        for _ in range(3 * k):
+            pull = np.where(free, -np.inf, columns.T @ (target - columns @ x))
+            if free.all() or pull.max() <= least:
+                return x
+            free[pull.argmax()] = True
+            x = _pushed_back(columns, target, x, free)
+    from scipy.optimize import nnls
+
+    return np.asarray(nnls(columns, target)[0])
+
+
+def _pushed_back(
+    columns: FloatArray, target: FloatArray, x: FloatArray, free: BoolArray
+) -> FloatArray:
+    """Optimum of the free coefficients; those that it would make negative are free no longer."""
+    while True:
+        aim = np.zeros(len(x))
+        aim[free] = np.linalg.lstsq(columns[:, free], target)[0]
+        bound = free & (aim <= 0)
+        if not bound.any():
+            return aim
+        fall = x[bound] - aim[bound]  # none where a coefficient is 0 and stays
+        shares = np.divide(x[bound], fall, out=np.zeros(len(fall)), where=fall > 0)
+        x = x + shares.min() * (aim - x)
+        free &= ~bound | (x > 0)
+        free[np.flatnonzero(bound)[shares.argmin()]] = False
+        x[~free] = 0.0

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from veridical._core.data.validation import is_integer
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, PooledScores, cumulated
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 
@@ -19,42 +19,39 @@ _REACHES = 1 - 1e-12
 
 
 @dataclass(frozen=True)
-class SortedScores:
+class SortedScores(PooledScores):
     """Distinct scores in order; weights are scaled to sum to the effective sample size.
 
     Attributes
     ----------
-    value : array of shape (m,)
-        Distinct scores, increasing, in the scores' own type.
-    weight, positive : float64 arrays of shape (m,)
-        Weight and weighted outcomes at each score.
+    value, weight, positive : as in `PooledScores`
+    same : PooledScores, optional
+        The same scores, whose sums are kept.
     """
 
-    value: FloatArray
-    weight: FloatArray
-    positive: FloatArray
+    same: PooledScores | None = None
 
     @cached_property
     def cum_w(self) -> FloatArray:
         """Weight up to and including each score, from zero."""
-        return _from_zero(self.weight)
+        return cumulated(self.weight) if self.same is None else self.same.cum_w
 
     @cached_property
     def cum_wy(self) -> FloatArray:
         """Weighted outcomes up to and including each score, from zero."""
-        return _from_zero(self.positive)
+        return cumulated(self.positive) if self.same is None else self.same.cum_wy
 
     @cached_property
     def cum_wr(self) -> FloatArray:
         """Cumulated weighted residuals r = y - p."""
-        return _from_zero(self.positive - self.weight * self.value)
+        return cumulated(self.positive - self.weight * self.value)
 
     @cached_property
     def cum_wr2(self) -> FloatArray:
         """Cumulated weighted squared residuals."""
         p = self.value.astype(np.float64, copy=False)
         missed = self.weight - self.positive
-        return _from_zero(self.positive * (1 - p) ** 2 + missed * p * p)
+        return cumulated(self.positive * (1 - p) ** 2 + missed * p * p)
 
     def equal_mass(self, n_bins: int) -> IntArray:
         """Index of the last distinct score of each bin of (nearly) equal mass.
@@ -82,16 +79,9 @@ def sort_scores(sample: BinarySample) -> SortedScores:
     """Scale the weights of the sample's distinct scores to its effective size."""
     pooled = sample.pooled
     if sample.weight is None:
-        return SortedScores(pooled.value, pooled.weight, pooled.positive)
+        return SortedScores(pooled.value, pooled.weight, pooled.positive, pooled)
     scale = sample.size / pooled.weight.sum()
     return SortedScores(pooled.value, pooled.weight * scale, pooled.positive * scale)
-
-
-def _from_zero(values: FloatArray) -> FloatArray:
-    sums = np.empty(len(values) + 1)
-    sums[0] = 0.0
-    np.cumsum(values, out=sums[1:])
-    return sums
 
 
 BinCount = int | Literal["sqrt", "cbrt", "cv"]

@@ -59,18 +59,12 @@ class UniformBins(IntervalBinning):
         if self.min_count is not None:
             hint = "10 to 50 rows make a frequency worth reading."
             check_integer("UniformBins", "min_count", self.min_count, hint=hint)
-        pair = isinstance(self.support, (tuple, list)) and len(self.support) == 2
-        if not (pair and 0 <= self.support[0] < self.support[1] <= 1):
-            hint = "e.g. `support=(1 / n_classes, 1)` for confidences."
-            got = repr(self.support)
-            raise invalid("UniformBins", "support", "(low, high) within [0, 1]", got, hint=hint)
+        _check_support("UniformBins", self.support)
 
     @property
     def name(self) -> str:
         """Short name."""
-        text = f"{self.n} equal-width bins"
-        if self.support != (0.0, 1.0):
-            text += f" on [{self.support[0]:.4g}, {self.support[1]:.4g}]"
+        text = f"{self.n} equal-width bins{_support_text(self.support)}"
         if self.closed == "left":
             text += ", left-closed"
         return text if self.min_count is None else f"{text}, at least {self.min_count} rows each"
@@ -143,6 +137,10 @@ class QuantileBins(IntervalBinning):
     ----------
     n : int, "sqrt", "cbrt" or "cv", default 15
         Number of bins, or how to choose it.
+    support : (float, float), default (0, 1)
+        Where the outer bins end. The rows of each bin are the same, but not the middle of the outer
+        bins, which linear assignment and diagrams use; ``(1/K, 1)`` for confidences. Bins that end
+        beyond it become one, so scores outside belong to the outer bins.
 
     Examples
     --------
@@ -153,14 +151,16 @@ class QuantileBins(IntervalBinning):
     """
 
     n: BinCount = 15
+    support: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         check_count(self.n, caller="QuantileBins")
+        _check_support("QuantileBins", self.support)
 
     @property
     def name(self) -> str:
         """Short name."""
-        return f"{self.n} equal-mass bins"
+        return f"{self.n} equal-mass bins{_support_text(self.support)}"
 
     def fit(self, sample: BinarySample) -> IntervalPartition:
         """Return the bins for these scores."""
@@ -171,7 +171,24 @@ class QuantileBins(IntervalBinning):
         if len(last) < wanted:
             why = "more bins than rows" if wanted > sample.n else "equal scores stay together"
             doubt = f"{wanted} equal-mass bins asked for, {len(last)} made: {why}"
-        return IntervalPartition(scores.edges_after(last), doubt=doubt)
+        edges = scores.edges_after(last)
+        if self.support != (0.0, 1.0):
+            low, high = self.support
+            inner = edges[(edges > low) & (edges < high)]
+            edges = np.concatenate([[low], inner, [high]])
+        return IntervalPartition(edges, doubt=doubt)
+
+
+def _check_support(caller: str, support: Any) -> None:
+    pair = isinstance(support, (tuple, list)) and len(support) == 2
+    if not (pair and 0 <= support[0] < support[1] <= 1):
+        hint = "e.g. `support=(1 / n_classes, 1)` for confidences."
+        raise invalid(caller, "support", "(low, high) within [0, 1]", repr(support), hint=hint)
+
+
+def _support_text(support: tuple[float, float]) -> str:
+    """Words for an interval that is not [0, 1]."""
+    return "" if support == (0.0, 1.0) else f" on [{support[0]:.4g}, {support[1]:.4g}]"
 
 
 @dataclass(frozen=True)
@@ -251,7 +268,7 @@ class SweepBins(IntervalBinning):
 
 
 def _largest_monotone(scores: SortedScores) -> IntArray:
-    frequency = scores.positive / scores.weight
+    frequency = scores.positive if scores.alone else scores.positive / scores.weight
     if not _decreases(frequency):
         return np.arange(len(scores.value))  # monotone score by score, so with every count
     # Only bins that touch the stretch where both outcomes occur can break the order: all bins

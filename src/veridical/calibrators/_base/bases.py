@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.data.schema import Fields, Number, Relations, Together
 from veridical._core.formula import Nodes
 from veridical._core.typing import ArrayLike, FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, NotFittedError
+from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.nodes import softmax_of
 from veridical.calibrators._base.rows import (
     CheckedRows,
@@ -32,7 +32,6 @@ __all__ = [
     "Calibrator",
     "LogisticCalibrator",
     "MulticlassCalibrator",
-    "NotFittedError",
     "Notes",
     "Shared",
     "WeightedOutcomes",
@@ -184,7 +183,6 @@ class MulticlassCalibrator(Calibrator):
         return self._map(matrix)
 
     def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
-        """Like `_predict`; what several maps of the same values compute is taken from `shared`."""
         return self._map(self._shared_logits(values, shared).copy())  # maps may use theirs up
 
     def _shared_logits(self, values: FloatArray, shared: Shared) -> FloatArray:

@@ -7,12 +7,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.data.classes import arranged_as, arranged_names
 from veridical._core.data.columns import class_of_one_column, labels_from_columns, names_of
@@ -25,6 +22,7 @@ from veridical._core.data.validation import (
 )
 from veridical._core.formula import Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, WeightType
+from veridical.calibrators._base.estimator import Estimator
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
 from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
@@ -35,18 +33,15 @@ from veridical.calibrators._base.rows import (
     direction_doubts,
     text_columns,
 )
-from veridical.exceptions import InvalidInputError, invalid, warn_of
+from veridical.calibrators._base.scales import Shared
+from veridical.exceptions import invalid, warn_of
 from veridical.results import Cutoff
 
 Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
 
 
-class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[misc]
-    """A calibrator was used before `fit`."""
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Calibrator(Estimator, ABC):
     """Base of every calibrator; subclasses fit a map and apply it.
 
     Parameters are the fields of a dataclass, of which every calibrator has the four below.
@@ -98,13 +93,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         super().__init_subclass__(**options)
         register(cls)
 
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """Names of the parameters; scikit-learn would look at the signature every time."""
-        names: list[str] = super()._get_param_names()
-        return names
-
     def fit(
         self,
         y_prob: Any,
@@ -154,6 +142,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
           average), and with them the averages of `BBQCalibrator` (1e-2).
         - A temperature of several classes: found from sums that the engine returns, one query for
           each step, as in memory.
+        - Vector, matrix, Dirichlet and structured maps of several classes: Newton steps, each from
+          one pass that sums up loss, gradient and Hessian where the rows are, to the fit in memory;
+          up to 64 classes of a vector, 24 of a matrix, 13 with extended features, in engines that
+          let Python work on rows (files, polars, DuckDB, Spark, Dask).
         - All other maps, and logits and scores: fitted to a stratified sample of 200,000 rows, with
           weights that undo the stratification, and a `VeridicalWarning`.
 
@@ -485,6 +477,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if not self.__sklearn_is_fitted__():
             hint = f"call `{type(self).__name__}.fit(y_prob, y)` first."
             error = invalid(caller, "self", "fitted", "a calibrator that is not", hint=hint)
+            from veridical.calibrators._base.unfitted import NotFittedError
+
             raise NotFittedError(str(error))
 
     @abstractmethod
@@ -494,6 +488,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _predict(self, values: FloatArray) -> FloatArray:
         """Return calibrated probabilities (n, K) of checked predictions."""
+
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        """Like `_predict`; what several maps of the same values compute is taken from `shared`."""
+        return self._predict(values)
 
     def _formula(self, inputs: Nodes) -> Nodes:
         """Probability of each class as a formula of K inputs; both in the order of `classes_`."""

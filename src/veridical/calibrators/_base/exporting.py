@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.formula import Column, Formula, Nodes, lookups
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, NotFittedError
+from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
 from veridical.exceptions import InvalidInputError, invalid
 
@@ -72,6 +72,8 @@ def check_exportable(calibrator: Any, caller: str) -> None:
     if not hasattr(calibrator, "classes_"):
         hint = f"call `{type(calibrator).__name__}.fit(y_prob, y)` first."
         error = invalid(caller, "calibrator", "fitted", "one that is not", hint=hint)
+        from veridical.calibrators._base.unfitted import NotFittedError
+
         raise NotFittedError(str(error))
 
 

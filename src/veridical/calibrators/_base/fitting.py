@@ -10,6 +10,7 @@ import numpy as np
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.rows import CheckedRows, positive_last
+from veridical.exceptions import invalid
 
 
 def _reads_rows(calibrator: Calibrator) -> bool:
@@ -18,12 +19,21 @@ def _reads_rows(calibrator: Calibrator) -> bool:
     return fit is Calibrator.fit or getattr(fit, "only_reads", False)
 
 
+def _check_sums(calibrator: Calibrator) -> None:
+    """Raise unless rows are distributions, which whatever is made of a map relies on."""
+    if not getattr(calibrator, "normalize", True):  # of one-vs-rest maps
+        caller, hint = type(calibrator).__name__, "use it by itself, or `normalize=True`."
+        expected = "True in a part of something else"
+        raise invalid(caller, "normalize", expected, "False", hint=hint)
+
+
 def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
     """Fit a calibrator to checked rows, with class indices for labels.
 
     Which column is whose is settled, so direction is not doubted. A class with a `fit` of its own
     is fitted by that.
     """
+    _check_sums(calibrator)
     if not _reads_rows(calibrator):
         values = rows.values if rows.values.ndim == 1 else positive_last(rows.values, rows.positive)
         calibrator.fit(values, np.asarray(rows.classes)[rows.index], sample_weight=rows.weight)
@@ -52,6 +62,7 @@ def fit_settled(
 
     `groups` are numbers from 0 of what rows belong to; no row has weight zero then.
     """
+    _check_sums(calibrator)
     if not _reads_rows(calibrator):
         calibrator.fit(y_prob, y, sample_weight)
         return ()

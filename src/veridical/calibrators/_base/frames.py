@@ -76,8 +76,8 @@ class Pooling(Protocol):
 class Summing(Protocol):
     """A calibrator that can be fitted from sums over all rows."""
 
-    def _fit_sums(self, columns: FitColumns) -> None:
-        """Fit from sums that an engine returns."""
+    def _fit_sums(self, columns: FitColumns) -> Notes | None:
+        """Fit from sums that an engine returns, and say what is in doubt; None if it cannot."""
         ...
 
 
@@ -111,8 +111,9 @@ def _fit_columns(calibrator: Calibrator, columns: FitColumns) -> Notes:
     if isinstance(calibrator, Pooling) and calibrator._fits_pooled_rows(len(columns.prob)):
         return _fit_cells(calibrator, calibrator, columns)
     if isinstance(calibrator, Summing):
-        calibrator._fit_sums(columns)
-        return ()
+        notes = calibrator._fit_sums(columns)
+        if notes is not None:
+            return notes
     return _fit_sample(calibrator, columns)
 
 

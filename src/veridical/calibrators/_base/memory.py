@@ -166,9 +166,9 @@ def take_fingerprint(values: FloatArray, y: IntArray) -> Fingerprint:
 
 def _smallest(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """Smallest distinct numbers, more than `KEYS` if there are, and how often each occurs."""
-    if len(numbers) > 16 * KEYS:
-        # Numbers are uniform: these are about four times as many as needed, if distinct.
-        low = numbers[numbers <= np.uint64(4 * KEYS * (_TOP // len(numbers)))]
+    if len(numbers) > 4 * KEYS:
+        # Numbers are uniform: these are about twice as many as needed, if distinct.
+        low = numbers[numbers <= np.uint64(2 * KEYS * (_TOP // len(numbers)))]
         distinct, counts = np.unique(low, return_counts=True)
         if len(distinct) > KEYS:
             return distinct, counts
@@ -176,10 +176,14 @@ def _smallest(numbers: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _digests(numbers: IntArray, salt: str) -> list[bytes]:
-    key = bytes.fromhex(salt)
+    keyed = blake2b(digest_size=_DIGEST, key=bytes.fromhex(salt)).copy
     raw = numbers.astype("<u8").tobytes()
-    parts = (raw[i : i + 8] for i in range(0, len(raw), 8))
-    return [blake2b(part, digest_size=_DIGEST, key=key).digest() for part in parts]
+    digests = []
+    for first in range(0, len(raw), 8):
+        one = keyed()
+        one.update(raw[first : first + 8])
+        digests.append(one.digest())
+    return digests
 
 
 def _row_numbers(values: FloatArray, y: IntArray) -> IntArray:

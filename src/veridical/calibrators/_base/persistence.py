@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from veridical._core.data.schema import (
     shortened,
 )
 from veridical._core.data.validation import check_option
+from veridical.calibrators._base.estimator import Estimator, parameters_of
 from veridical.calibrators._base.memory import Fingerprint
 from veridical.exceptions import invalid
 from veridical.results import Evidence
@@ -67,6 +69,8 @@ class Part(Field):
             raise place.wrong(value, "a calibrator")
         if not maps_predictions_alone(value):
             raise place.wrong(said(type(value).__name__), "a map of predictions alone")
+        if not getattr(value, "normalize", True):
+            raise place.at("normalize").wrong(value.normalize, "True in a part")
         alike = (value.input == "probability") is (owner.input == "probability")
         if not (alike or self.own_input):
             raise place.at("input").wrong(value.input, f"as in the whole, {owner.input!r}")
@@ -89,10 +93,19 @@ def register(kind: type[Calibrator]) -> None:
         _KNOWN[kind.__name__] = kind
 
 
+def _kinds() -> dict[str, type[Calibrator]]:
+    """Classes by name, all of the room among them, whether or not they were used before."""
+    room = import_module("veridical.calibrators")
+    for name in room.__all__:
+        if not name.endswith("Error"):
+            getattr(room, name)
+    return _KNOWN
+
+
 def encode(calibrator: Calibrator) -> dict[str, Any]:
     """Return a calibrator as a JSON-safe dictionary."""
     fitted = {name: _encode_value(value) for name, value in _fitted_values(calibrator).items()}
-    parameters = calibrator.get_params(deep=False)
+    parameters = parameters_of(calibrator)
     return {
         "format": FORMAT,
         "calibrator": type(calibrator).__name__,
@@ -125,9 +138,10 @@ def _decode(data: Any, place: Place, *, depth: int = 0) -> Calibrator:
             place.caller, where, "of a known format", shortened(data["format"]), hint=hint
         )
     name = data["calibrator"]
-    kind = _KNOWN.get(name) if isinstance(name, str) else None
+    kinds = _kinds()
+    kind = kinds.get(name) if isinstance(name, str) else None
     if kind is None or kind.__abstractmethods__:
-        known = [each for each, found in _KNOWN.items() if not found.__abstractmethods__]
+        known = [each for each, found in kinds.items() if not found.__abstractmethods__]
         hint = f"it was written by another version; known are {', '.join(sorted(known))}."
         raise invalid(place.caller, where, "of a known calibrator", shortened(name), hint=hint)
     strange = set(data) - _KEYS
@@ -172,7 +186,7 @@ def check_saved(calibrator: Calibrator, place: Place, *, bare: bool = False) -> 
     for label in [*(() if labels is None else labels), calibrator.pos_label]:
         if label is not None and not is_label(label):
             raise place.at("labels").wrong(label, "texts, numbers or booleans")
-    for name, value in calibrator.get_params(deep=False).items():
+    for name, value in parameters_of(calibrator).items():
         for given in _calibrators_in(value):
             check_saved(given, place.at(name))
     calibrator._check_parameters()
@@ -199,7 +213,7 @@ _OF_THE_WHOLE = ("classes_", "positive_index_", "floors_")  # a bare map has non
 
 def _calibrators_in(value: Any) -> Iterator[Calibrator]:
     """Calibrators among the parameters of another one."""
-    if hasattr(value, "get_params") and hasattr(value, "to_dict"):
+    if isinstance(value, Estimator):
         yield value
     elif isinstance(value, (list, tuple)):
         for each in value:
@@ -218,7 +232,7 @@ def _fitted_values(calibrator: Calibrator) -> dict[str, Any]:
 
 
 def _encode_value(value: Any) -> Any:
-    if hasattr(value, "get_params") and hasattr(value, "to_dict"):
+    if isinstance(value, Estimator):
         return {"calibrator": value.to_dict()}
     if isinstance(value, Fingerprint):
         return {"fingerprint": value.to_dict()}

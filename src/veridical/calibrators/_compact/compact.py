@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-from sklearn.base import clone
 
 from veridical._core.data.schema import ANY, Fields, Number, Numbers, Relations, Together
 from veridical._core.formula import (
@@ -24,6 +23,7 @@ from veridical._core.formula import (
 from veridical._core.typing import FloatArray, Side
 from veridical.calibrators._base.bases import tails_of
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.estimator import fresh
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.scales import FARTHEST
 from veridical.calibrators._compact.breaks import breaks_of
@@ -145,7 +145,7 @@ class CompactCalibrator(WrappingCalibrator):
         `described_by` is the parameter `calibrator` of the result, by default a copy of the map
         that is not fitted.
         """
-        given = clone(calibrator) if described_by is None else described_by
+        given = fresh(calibrator) if described_by is None else described_by
         made = cls(given, input=calibrator.input, weight_type=calibrator.weight_type)
         made.classes_, made.positive_index_ = np.arange(2), 1
         made._follow(calibrator)

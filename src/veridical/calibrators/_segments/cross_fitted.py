@@ -12,9 +12,9 @@ import numpy as np
 from veridical._core.data.segments import Segments, cross
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._base.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._segments.ridge import CellRows, Ridge, Scale, centred_logs
-from veridical.calibrators._wrappers.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh_part, predict_part
 
 FLOOR = 1e-12  # log probabilities of a map that says zero

@@ -16,13 +16,13 @@ from veridical._core.formula import Conditions
 from veridical._core.numeric.order import class_order, value_order
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Notes
+from veridical.calibrators._base.folds import row_masses
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.words import number
 from veridical.calibrators._segments.cross_fitted import HeldOutRows, Path, best_penalty, members_of
 from veridical.calibrators._segments.joint_test import joint_pvalue
 from veridical.calibrators._segments.lines import LineCalibrator
 from veridical.calibrators._segments.ridge import CellRows, Ridge, Scale
-from veridical.calibrators._wrappers.folds import row_masses
 from veridical.calibrators._wrappers.wrapping import fit_part
 from veridical.exceptions import invalid
 

@@ -1,11 +1,11 @@
-"""Vector, matrix and Dirichlet scaling, and what they share: penalty, fit and application."""
+"""Vector and matrix scaling, and what linear maps of logits share: penalty, fit, application."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,19 +16,20 @@ from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base import nodes
 from veridical.calibrators._base.bases import Notes, Shared, WeightedOutcomes
+from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
-from veridical.calibrators._softmax.softmax import (
-    GuardedCalibrator,
-    log_softmax_in_place,
-    softmax_in_place,
-)
+from veridical.calibrators._softmax.softmax import GuardedCalibrator, softmax_in_place
+from veridical.calibrators._softmax.summed import SummedObjective, temperature_of_sums
 from veridical.calibrators._softmax.truncated_newton import (
     DiagonalMap,
     FullMap,
     Minimum,
     truncated_newton,
 )
+
+if TYPE_CHECKING:
+    from veridical.frames.grid import SoftmaxMap
 
 PENALTIES = ("odir", "l2")
 
@@ -87,6 +88,47 @@ class LinearCalibrator(GuardedCalibrator):
         penalty = self._penalty(rows.n_classes, rows.size)
         return self._take(*fit(features, rows, penalty, start), features, rows)
 
+    def _fit_sums(self, columns: FitColumns) -> Notes | None:
+        """Fit by Newton steps, each of one pass of the engine; None if there are too many."""
+        k = len(columns.prob)
+        full = FullMap.exact_up_to if self._full else DiagonalMap.exact_up_to
+        penalty = self._penalty(k, 1.0)
+        if k < 2 or penalty.size > full:
+            return None
+        from veridical.frames.grid import SoftmaxSums
+
+        found = temperature_of_sums(self, columns)
+        sums = SoftmaxSums(columns.source, **found.named)
+        if not sums.runs:
+            return None
+        start = self._start_at(found.fit.inverse, found.size)
+        centre = np.eye(*penalty.shape).ravel() if self._full else np.repeat([1.0, 0.0], k)
+        penalty = self._penalty(k, found.size)
+        n_features = penalty.shape[1] - 1 if self._full else k
+        objective = SummedObjective(
+            sums, self._as_sums(centre * start), n_features, centre, penalty.ravel()
+        )
+        try:
+            minimum = truncated_newton(objective, centre * start)  # type: ignore[arg-type]
+        except sums.errors:  # workers without Python: rows are drawn instead
+            return None
+        theta, self.fitted_on_ = minimum.theta, found.fitted_on
+        coef, intercept = as_matrix(theta, k) if self._full else (theta[:k], theta[k:])
+        return self._found(coef, intercept, minimum, found.size)
+
+    def _start_at(self, inverse: float, size: float) -> float:
+        """Multiple of the identity to start from, where this is the inverse temperature."""
+        del size
+        return inverse
+
+    def _as_sums(self, theta: FloatArray) -> SoftmaxMap:
+        """What an engine needs to know of the map to sum it up."""
+        from veridical.frames.grid import SoftmaxMap
+
+        return SoftmaxMap(
+            floor=self.floor_, inverse=None, mix=0.0, least_rest=None, full=self._full, theta=theta
+        )
+
     def _take(
         self,
         coef: FloatArray,
@@ -96,28 +138,43 @@ class LinearCalibrator(GuardedCalibrator):
         rows: WeightedOutcomes,
     ) -> Notes:
         """Take what was found, and say what is in doubt."""
+        notes = self._found(coef, intercept, minimum, rows.size)
+        if not notes and self._runs_away(features, rows):
+            doubt = "without a penalty there is no optimum: classes are separable or absent"
+            return (f"{type(self).__name__}: {doubt}.",)
+        return notes
+
+    def _found(
+        self, coef: FloatArray, intercept: FloatArray, minimum: Minimum, size: float
+    ) -> Notes:
         self.coef_, self.intercept_ = coef, intercept
         self.n_iter_ = minimum.n_iter
         self.gradient_norm_ = minimum.gradient_norm
-        self.mix_ = self._mixing_share(rows.size)
-        doubt = ""
-        if not minimum.converged:
-            doubt = (
-                f"the fit stopped after {minimum.n_iter} steps with a gradient of "
-                f"{minimum.gradient_norm:.1e}"
-            )
-        elif not any(self._ridge(rows.n_classes, rows.size)) and self._runs_away(features, rows):
-            doubt = "without a penalty there is no optimum: classes are separable or absent"
-        return (f"{type(self).__name__}: {doubt}.",) if doubt else ()
+        self.mix_ = self._mixing_share(size)
+        if minimum.converged:
+            return ()
+        return (
+            f"{type(self).__name__}: the fit stopped after {minimum.n_iter} steps with a gradient"
+            f" of {minimum.gradient_norm:.1e}.",
+        )
 
     def _map(self, logits: FloatArray) -> FloatArray:
         return softmax_in_place(self._scores(self._features(logits)), self.mix_)
 
     def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        return softmax_in_place(self._scores(self._shared_features(values, shared)), self.mix_)
+
+    def _shared_features(self, values: FloatArray, shared: Shared) -> FloatArray:
+        return self._once(self._features, values, shared)
+
+    def _once(
+        self, features: Callable[[FloatArray], FloatArray], values: FloatArray, shared: Shared
+    ) -> FloatArray:
+        """Features that other maps have as well, computed by the first of them."""
         key = ("features", self._features_by(), self.input, self.floor_)
         if key not in shared:
-            shared[key] = self._features(self._shared_logits(values, shared))
-        return softmax_in_place(self._scores(shared[key]), self.mix_)
+            shared[key] = features(self._shared_logits(values, shared))
+        return shared[key]
 
     def _features_by(self) -> Hashable:
         """What `_features` depends on: equal for maps that have the same."""
@@ -135,9 +192,15 @@ class LinearCalibrator(GuardedCalibrator):
 
     def _runs_away(self, features: FloatArray, rows: WeightedOutcomes) -> bool:
         """Whether larger parameters would always be better: then the gradient just fades."""
+        diagonal, *others = self._ridge(rows.n_classes, rows.size)
+        if diagonal:
+            return False
         if len(np.unique(rows.y)) < rows.n_classes:
             return True
-        return bool((self._scores(features).argmax(axis=1) == rows.y).all())
+        scores = self._scores(features)
+        if self._full and any(others):  # what is penalised stays small
+            scores = features * np.diag(self.coef_)
+        return bool((scores.argmax(axis=1) == rows.y).all())
 
     def _formula(self, inputs: Nodes) -> Nodes:
         features = self._feature_nodes(nodes.logits_of(self, inputs))
@@ -372,68 +435,3 @@ class MatrixCalibrator(PenalisedCalibrator):
     _fitted = Fields(coef_=Numbers("K", "K"))
 
     penalty: str | None = "odir"
-
-
-class DirichletCalibrator(MatrixCalibrator):
-    r"""Maps log-probabilities linearly: softmax(W log p + b).
-
-    The map that is right when, within each class, predicted vectors have a Dirichlet
-    distribution; the multiclass form of beta calibration. It is `MatrixCalibrator` on log p:
-    equal to it for `input="probability"`, while for `input="logit"` logits are first turned into
-    log-probabilities, so that a constant added to all logits of a row changes nothing.
-
-    Parameters
-    ----------
-    penalty : {"odir", "l2"} or None, default "odir"
-        As in `MatrixCalibrator`: "odir" penalises off-diagonals by strength K (K - 1) / n and
-        intercepts by strength K / n each [1]_, and the diagonal by a thousandth of that.
-    strength : float, default 1.0
-        Multiple of the usual penalty.
-    pseudo_rows : float, default 1.0
-        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
-        after fitting.
-        0 turns it off.
-    input : {"probability", "logit", "score"}, default "probability"
-        What predictions are; scores are read as logits.
-    labels : array-like, optional
-        Classes in column order; default sorted, or 0..K-1 if all are such integers.
-    pos_label : label, optional
-        The positive class of two, which a single column is about; default the larger label.
-    weight_type : {"importance", "frequency"}
-        What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
-
-    Attributes
-    ----------
-    coef_, intercept_, mix_, n_iter_, gradient_norm_, classes_
-        As in `MatrixCalibrator`.
-
-    Notes
-    -----
-    Eq. 18 of the survey [2]_ prints exp(-b - w' log s), which reverses the order of classes for
-    positive weights; here the identity matrix is the identity map, and costs no penalty. (The
-    reference implementation subtracts the last row of W before it penalises, so it charges the
-    identity K - 1 units and its answer depends on the order of classes.) Strengths in [1]_ are
-    per mean square and tuned by cross-validation; here they shrink as 1 / n by themselves.
-
-    References
-    ----------
-    .. [1] Kull et al. (2019), NeurIPS, arXiv 1910.12656.
-    .. [2] Silva Filho et al. (2023), Machine Learning 112, doi 10.1007/s10994-023-06336-7, §5.4.4.
-
-    Examples
-    --------
-    Two classes predicted alike, of which one happens three times as often:
-
-    >>> calibrator = DirichletCalibrator(penalty=None, pseudo_rows=0)
-    >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
-    >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
-    [[0.25, 0.75]]
-    """
-
-    def _features(self, logits: FloatArray) -> FloatArray:
-        if self.input == "probability":
-            return logits
-        return log_softmax_in_place(np.array(logits))
-
-    def _feature_nodes(self, logits: Nodes) -> Nodes:
-        return logits if self.input == "probability" else nodes.log_softmax_of(logits)

@@ -90,7 +90,7 @@ def fit_path(
     first = parts[order[0]]
     logits, outcomes = first._logits_to_fit(rows)
     inverse = fit_inverse_temperature(logits, outcomes).inverse
-    first._scale_by(inverse, outcomes)
+    first._scale_by(inverse, outcomes.size)
     features = first._features(logits)
     objective = full_objective(
         features, outcomes, first._penalty(outcomes.n_classes, outcomes.size)
@@ -102,7 +102,7 @@ def fit_path(
     for number, index in enumerate(order):
         part = parts[index]
         part.floor_ = first.floor_
-        part._scale_by(inverse, outcomes)
+        part._scale_by(inverse, outcomes.size)
         objective = objective.with_penalty(part._penalty(outcomes.n_classes, outcomes.size))
         start, scale = optima[-1] if optima else identity, scales[-1] if scales else None
         if near is not None:

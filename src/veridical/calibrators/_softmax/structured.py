@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veridical._core.data.schema import Fields, Number, Numbers, Relations
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Clip, Linear, Log, Nodes, one_minus
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.bases import Notes, WeightedOutcomes
+from veridical.calibrators._base.bases import Notes, Shared, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_softmax_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import (
@@ -20,7 +22,10 @@ from veridical.calibrators._softmax.inverse_temperature import (
     inverse_of_each_other,
 )
 from veridical.calibrators._softmax.linear import LinearCalibrator
-from veridical.calibrators._softmax.softmax import log_softmax_in_place
+from veridical.calibrators._softmax.softmax import log_softmax_in_place, rows_of
+
+if TYPE_CHECKING:
+    from veridical.frames.grid import SoftmaxMap
 
 _LEAST_REST = 1e-12  # what 1 - p is raised to where nothing is mixed in
 
@@ -35,13 +40,21 @@ class _StructuredCalibrator(LinearCalibrator):
         yield from inverse_of_each_other(self)
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
-        self._scale_by(fit_inverse_temperature(logits, rows).inverse, rows)
+        self._scale_by(fit_inverse_temperature(logits, rows).inverse, rows.size)
         return super()._fit_map(logits, rows)
 
-    def _scale_by(self, inverse: float, rows: WeightedOutcomes) -> None:
+    def _scale_by(self, inverse: float, size: float) -> None:
         """Take an inverse temperature, and decide what is mixed in."""
         self.inverse_temperature_, self.temperature_ = inverse, 1 / inverse
-        self.input_mix_ = super()._mixing_share(rows.size)
+        self.input_mix_ = super()._mixing_share(size)
+
+    def _start_at(self, inverse: float, size: float) -> float:
+        self._scale_by(inverse, size)
+        return 1.0
+
+    def _as_sums(self, theta: FloatArray) -> SoftmaxMap:
+        own = super()._as_sums(theta)
+        return replace(own, inverse=self.inverse_temperature_, mix=self.input_mix_)
 
     def _features(self, logits: FloatArray) -> FloatArray:
         scaled = np.multiply(logits, self.inverse_temperature_)
@@ -229,13 +242,15 @@ class StructuredMatrixCalibrator(_StructuredCalibrator):
 
     def _features(self, logits: FloatArray) -> FloatArray:
         logs = super()._features(logits)
-        if not self._is_extended:
-            return logs
-        p = np.exp(logs)
-        return np.hstack([logs, p, np.log(np.maximum(1 - p, _LEAST_REST))])
+        return _extended(logs) if self._is_extended else logs
 
-    def _features_by(self) -> Hashable:
-        return (super()._features_by(), self.features)
+    def _shared_features(self, values: FloatArray, shared: Shared) -> FloatArray:
+        logs = self._once(super()._features, values, shared)
+        return _extended(logs) if self._is_extended else logs
+
+    def _as_sums(self, theta: FloatArray) -> SoftmaxMap:
+        own = super()._as_sums(theta)
+        return replace(own, least_rest=_LEAST_REST) if self._is_extended else own
 
     def _feature_nodes(self, logits: Nodes) -> Nodes:
         logs = super()._feature_nodes(logits)
@@ -250,3 +265,17 @@ class StructuredMatrixCalibrator(_StructuredCalibrator):
         words = super()._in_words()
         more = "and of probabilities p and log(1 - p) "
         return words.replace("and adds", f"{more}and adds", 1) if self._is_extended else words
+
+
+def _extended(logs: FloatArray) -> FloatArray:
+    """Log-probabilities, probabilities p and log(1 - p), side by side."""
+    n, n_classes = logs.shape
+    features = np.empty((n, 3 * n_classes))
+    for block in row_blocks(n, rows_of(3 * n_classes)):
+        own, p, rest = np.split(features[block], 3, axis=1)
+        own[:] = logs[block]
+        np.exp(own, out=p)
+        np.subtract(1, p, out=rest)
+        np.maximum(rest, _LEAST_REST, out=rest)
+        np.log(rest, out=rest)
+    return features

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.data.classes import arranged_names
 from veridical._core.data.schema import Fields, Numbers, Relations
 from veridical._core.formula import Linear, Nodes
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.simplex import simplex_weights
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.bases import WeightedOutcomes
+from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
-from veridical.calibrators._base.scales import smallest_share
 from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import (
     TEMPERATURE,
     TemperatureFit,
     fit_inverse_temperature,
     inverse_of_each_other,
-    inverse_temperature_of,
 )
 from veridical.calibrators._softmax.softmax import GuardedCalibrator, rows_of, softmax_in_place
+from veridical.calibrators._softmax.summed import temperature_of_sums
 
 
 class TemperatureCalibrator(GuardedCalibrator):
@@ -104,22 +102,11 @@ class TemperatureCalibrator(GuardedCalibrator):
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self._keep(fit_inverse_temperature(logits, rows), rows.size)
 
-    def _fit_sums(self, columns: FitColumns) -> None:
-        from veridical.frames.grid import TemperatureSums
-
-        # Of the coarsest grid only the check of the columns, the labels and the totals are wanted.
-        table = columns.grid("confidence", self, n_bins=1, resolution=64)
-        prob = arranged_names(columns.prob, table.classes, caller=columns.caller)
-        named = columns.named | {"prob": prob}
-        gaps = TemperatureSums(columns.source, classes=table.classes, **named)
-        self.floor_ = smallest_share(np.array([gaps.least, gaps.least_positive]))
-        gaps.raise_to(self.floor_)
-        total, squares = float(table.total_w[0]), float(table.total_w2[0])
-        size = total if self.weight_type == "frequency" else total * total / squares
-        self._keep(inverse_temperature_of(gaps, size), size)
-        self.classes_ = np.asarray(table.classes)
-        self.positive_index_ = table.positive
-        self.fitted_on_ = f"all {int(table.rows[0]):,} rows, by sums of an engine"
+    def _fit_sums(self, columns: FitColumns) -> Notes:
+        found = temperature_of_sums(self, columns)
+        self._keep(found.fit, found.size)
+        self.fitted_on_ = found.fitted_on
+        return ()
 
     def _keep(self, fit: TemperatureFit, size: float) -> None:
         self.inverse_temperature_ = fit.inverse

@@ -12,7 +12,13 @@ from veridical._core.data.randomness import check_resamples
 from veridical._core.data.schema import Fields, Number, Numbers, Relations
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.formula import Logistic, Nodes, interpolation
-from veridical._core.numeric.density import KERNELS, choose_bandwidth, grid_mass, score_density
+from veridical._core.numeric.density import (
+    KERNELS,
+    choose_bandwidth,
+    grid_mass,
+    roughness,
+    score_density,
+)
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray
@@ -40,7 +46,8 @@ class DensityCalibrator(BinaryCalibrator):
     monotone : bool, default False
         Replace the curve by the non-decreasing one closest to it, weighted by the density.
     laplace : float, default 1
-        Imagined rows of each class, which keep the map off 0 and 1; 0 turns the guard off.
+        Imagined rows of each class, which keep the map off 0 and 1, and twice as many as predicted
+        beside the rows that a kernel reaches; 0 turns the guard off.
     n_resamples : int, default 500
         Resamples of `predict_interval`.
     random_state : int or None
@@ -75,10 +82,11 @@ class DensityCalibrator(BinaryCalibrator):
     .. math:: g(s) = \hat P(y = 1)\, \hat f_1(s) / \hat f(s)
 
     Where no kernel reaches, the map is interpolated, or constant beyond the outermost scores. The
-    guard turns g into (n g + a) / (n + 2 a), with a = `laplace`. A bandwidth pulls steep parts of
-    the curve towards their surroundings: scores crowded near 0 or 1 are told apart badly. Where the
-    kernel reaches a few rows only, as where events are rare, the map says what those few were: none
-    of them an event gives a / (n + 2 a). `SplineCalibrator` is the better choice there.
+    guard is twofold, with a = `laplace`. Where the kernel counts m rows, g becomes
+    (m g + 2 a s) / (m + 2 a): two imagined rows that happen as predicted speak up where few others
+    do, as at high scores of rare events. Then (n g + a) / (n + 2 a) keeps it off 0 and 1. A
+    bandwidth pulls steep parts of the curve towards their surroundings: scores crowded near 0 or 1
+    are told apart badly. `SplineCalibrator` is the better choice there.
 
     Time O(n + g log g).
 
@@ -170,6 +178,10 @@ class DensityCalibrator(BinaryCalibrator):
         density = self._density(nodes, len(grid) - 1)
         known = np.flatnonzero(np.isfinite(density.frequency))
         values = density.frequency[known]
+        if self.laplace:
+            rows = self.size_ * density.density[known] * self.bandwidth_ / roughness(self.kernel)
+            imagined = 2 * self.laplace
+            values = (rows * values + imagined * grid[known]) / (rows + imagined)
         if self.monotone:
             from scipy.optimize import isotonic_regression
 

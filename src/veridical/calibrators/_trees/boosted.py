@@ -21,7 +21,7 @@ from veridical.calibrators._base.features import FeatureCalibrator
 from veridical.calibrators._base.nodes import softmax_of
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
-from veridical.calibrators._base.scales import SMALLEST, smallest_share
+from veridical.calibrators._base.scales import SMALLEST, Shared, smallest_share
 from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.softmax import softmax_in_place
 from veridical.calibrators._softmax.structured import StructuredMatrixCalibrator
@@ -272,13 +272,20 @@ class BoostedCalibrator(JudgingCalibrator, FeatureCalibrator):
             return predict_part(self.base_, values)
         return self._with_trees(values, None)
 
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        if len(self.classes_) == 2:  # whose order may be another one inside
+            return self._predict(values)
+        return self._with_trees(values, None, shared)
+
     def _predict_by(self, values: FloatArray, codes: IntArray) -> FloatArray:
         if values.ndim == 2:
             values = positive_last(values, self.positive_index_)
         return positive_last(self._with_trees(values, codes), self.positive_index_)
 
-    def _with_trees(self, values: FloatArray, codes: IntArray | None) -> FloatArray:
-        p = predict_part(self.base_, values)
+    def _with_trees(
+        self, values: FloatArray, codes: IntArray | None, shared: Shared | None = None
+    ) -> FloatArray:
+        p = predict_part(self.base_, values, shared)
         if not len(self.leaves_):
             return p
         scores = log_of(p)

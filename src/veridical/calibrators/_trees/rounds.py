@@ -13,11 +13,11 @@ from veridical._core.numeric.order import class_order
 from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._base.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._base.rows import CheckedRows, WeightedOutcomes
 from veridical.calibrators._softmax.softmax import softmax_and_losses
 from veridical.calibrators._trees.oblivious import Boosting, Tree
 from veridical.calibrators._trees.splits import ALONE, Scale, candidate_features, codes_of, cuts_of
-from veridical.calibrators._wrappers.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh_part, predict_part
 
 _PATIENCE = 20  # rounds without a gain after which no more are tried

@@ -12,8 +12,8 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Notes
+from veridical.calibrators._base.folds import row_masses
 from veridical.calibrators._base.rows import CheckedRows
-from veridical.calibrators._wrappers.folds import row_masses
 
 _DIFFERENT_ROWS = 20  # all of them occur an even number of times by chance: less than 1e-6
 _NEIGHBOURS = 10  # on either side

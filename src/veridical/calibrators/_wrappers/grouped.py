@@ -17,12 +17,12 @@ from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.cutoffs import cutoff_of
 from veridical.calibrators._base.exporting import formula_of
+from veridical.calibrators._base.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._base.frames import read_columns
 from veridical.calibrators._base.nodes import positive_class_last
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts, positive_last
 from veridical.calibrators._base.words import explanation
-from veridical.calibrators._wrappers.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,

@@ -7,20 +7,21 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from veridical._core.data.options import check_folds
 from veridical._core.data.schema import Fields, Number, Numbers, Several
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.numeric.roots import root_between
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.estimator import fresh
+from veridical.calibrators._base.folds import folds
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.scales import Shared
 from veridical.calibrators._base.words import number
-from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     check_calibrators,
@@ -105,7 +106,7 @@ class AveragedCalibrator(WrappingCalibrator):
         """
         fitted = list(parts)
         shares = weights / weights.sum()
-        unfitted = [clone(part) for part in fitted]
+        unfitted = [fresh(part) for part in fitted]
         made = cls(unfitted, weights=shares.tolist(), input=fitted[0].input)
         made.parts_, made.weights_ = fitted, shares
         made.classes_, made.positive_index_ = np.asarray(classes), 1
@@ -281,8 +282,6 @@ def _mix_of(judged: list[tuple[Calibrator, CheckedRows]], n_classes: int) -> flo
 
 def best_mix(given: FloatArray, weight: FloatArray, n_classes: int) -> float:
     """Share m of least log loss sum w log((1 - m) p + m / K), p being given to what happened."""
-    from scipy.optimize import brentq
-
     away = 1 / n_classes - given
 
     def slope(m: float) -> float:
@@ -293,4 +292,4 @@ def best_mix(given: FloatArray, weight: FloatArray, n_classes: int) -> float:
         return 0.0
     if slope(1.0) <= 0:
         return 1.0
-    return float(brentq(slope, low, 1.0, xtol=1e-14, rtol=1e-14))
+    return root_between(slope, low, 1.0, xtol=1e-14, rtol=1e-14)

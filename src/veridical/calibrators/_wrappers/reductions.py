@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from veridical._core import formula
+from veridical._core.data.options import check_flag
 from veridical._core.data.schema import Fields, Numbers, Relations, Several
 from veridical._core.data.validation import check_scores, is_number
+from veridical._core.sample import weighted_mean
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Calibrator, Notes
@@ -17,6 +20,8 @@ from veridical.calibrators._base.nodes import NoFormulaError, both_columns, posi
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
 from veridical.calibrators._softmax.softmax import row_sums, softmax_in_place
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._wrappers.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
@@ -24,6 +29,9 @@ from veridical.calibrators._wrappers.wrapping import (
     predict_part,
 )
 from veridical.exceptions import invalid
+
+_BINNED = (HistogramCalibrator, ScalingBinningCalibrator)  # few values, whatever the rows are
+_NOTICED = 0.01  # of accuracy
 
 
 @dataclass(eq=False, repr=False)
@@ -195,6 +203,12 @@ class OneVsRestCalibrator(WrappingCalibrator):
     ----------
     calibrator : Calibrator
         What is fitted, in K copies.
+    normalize : bool, default True
+        Whether rows are divided by their sum. False returns the m_k themselves: each is the
+        probability of its class against the rest, calibrated by itself, and rows of three classes
+        or more need not sum to one. They answer K questions of yes and no (`evaluate` one column
+        at a time) and are no distribution: other calibrators and `CalibratedClassifier` refuse
+        such a part.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are. Logits become log odds of a class against the rest under a softmax;
         scores, such as those of K separate machines, are taken class by class as they are.
@@ -221,6 +235,15 @@ class OneVsRestCalibrator(WrappingCalibrator):
 
     Time: K fits of the binary map.
 
+    Warns
+    -----
+    VeridicalWarning
+        If bins lose the order of classes: the most probable class of the fitted rows is right less
+        often than before, by .01 and by two standard errors. With more classes than bins of equal
+        mass, the last bin of each holds far more rows than its class has, and says the same of
+        many: of 100 classes an accuracy of .74 fell to .21. `strategy="uniform"`, a smooth map, or
+        `ConfidenceReducedCalibrator` around the histogram keep it.
+
     References
     ----------
     .. [1] Zadrozny & Elkan (2002), KDD, doi 10.1145/775047.775151.
@@ -235,14 +258,30 @@ class OneVsRestCalibrator(WrappingCalibrator):
     >>> calibrator = OneVsRestCalibrator(IsotonicCalibrator(laplace=0)).fit(p, y)
     >>> calibrator.predict_proba([[0.8, 0.2, 0.0]]).tolist()
     [[0.5, 0.5, 0.0]]
+
+    Class 0 happens in 1 of 2 rows where 0.8 is said, class 1 never where 0.2 is said, class 2 in 1
+    of 4 where 0 is said; these three do not sum to one:
+
+    >>> p, y = [[0.8, 0.2, 0.0]] * 2 + [[0.2, 0.8, 0.0]] * 2, [0, 2, 1, 1]
+    >>> each = OneVsRestCalibrator(IsotonicCalibrator(laplace=0), normalize=False).fit(p, y)
+    >>> each.predict_proba([[0.8, 0.2, 0.0]]).tolist()
+    [[0.5, 0.0, 0.25]]
     """
 
+    _later = (*WrappingCalibrator._later, "normalize")
     _fitted = Fields(
         parts_=Several(Part(classes=2), "n"),
         shares_=Numbers("K", low=0, high=1, shares=True),
     )
 
     calibrator: Calibrator
+    _: KW_ONLY
+    normalize: bool = True
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        hint = "False leaves the probability of each class against the rest as it is."
+        check_flag(type(self).__name__, "normalize", self.normalize, hint=hint)
 
     def _relations(self) -> Relations:
         yield from super()._relations()
@@ -261,13 +300,32 @@ class OneVsRestCalibrator(WrappingCalibrator):
             for k, (part, column) in enumerate(zip(self.parts_, columns, strict=True)):
                 notes += _fit_event(part, rows, column, rows.y == k)
         self.shares_ = counts / counts.sum()
-        return notes
+        return notes + self._doubts(rows)
+
+    def _doubts(self, rows: CheckedRows) -> Notes:
+        """A sentence if bins make the most probable class of the fitted rows wrong more often."""
+        if len(self.parts_) == 1 or not isinstance(self.parts_[0], _BINNED):
+            return ()
+        before = (rows.values.argmax(axis=1) == rows.y).astype(np.float64)
+        after = (self._combine(rows.values).argmax(axis=1) == rows.y).astype(np.float64)
+        fall = weighted_mean(before - after, rows.weight)
+        spread = weighted_mean((before - after - fall) ** 2, rows.weight)
+        if fall <= max(_NOTICED, 2 * math.sqrt(spread / rows.size)):
+            return ()
+        was, now = (f"{weighted_mean(each, rows.weight):.3f}" for each in (before, after))
+        kind = type(self.calibrator).__name__
+        return (
+            f"{type(self).__name__}: bins lose the order of {len(self.parts_)} classes: on the "
+            f"fitted rows accuracy falls from {was} to {now}. Bins of equal width, a smooth map "
+            f"(`BetaCalibrator`) or `ConfidenceReducedCalibrator({kind}())` keep it.",
+        )
 
     def _in_words(self) -> str:
         if len(self.parts_) == 1:
             return self.parts_[0]._in_words()
         kind = type(self.calibrator).__name__
-        return f"Maps each class against the rest ({kind}), and divides rows by their sum."
+        then = ", and divides rows by their sum" if self.normalize else "; rows need not sum to one"
+        return f"Maps each class against the rest ({kind}){then}."
 
     def _columns(self, values: FloatArray) -> FloatArray:
         return odds_against_rest(values) if self.input == "logit" else values
@@ -279,6 +337,8 @@ class OneVsRestCalibrator(WrappingCalibrator):
         result = np.empty((len(values), len(self.parts_)))
         for k, (part, column) in enumerate(columns):
             result[:, k] = _of_positive(part, np.ascontiguousarray(column))
+        if not self.normalize:
+            return result
         sums = row_sums(result)
         empty = sums == 0
         sums[empty] = 1.0
@@ -309,6 +369,8 @@ class OneVsRestCalibrator(WrappingCalibrator):
         if self.input == "logit" and formula.looks_up(parts):
             # Odds against the rest differ in the last bit between engines; a step needs every bit.
             raise NoFormulaError("steps on logits of several classes (fit it to probabilities)")
+        if not self.normalize:
+            return parts
         otherwise: formula.Nodes = tuple(formula.Constant(share) for share in self.shares_.tolist())
         if self.input == "logit":
             otherwise = tuple(formula.Softmax(inputs, k) for k in range(len(inputs)))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from sklearn.base import clone
-
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.bases import MulticlassCalibrator
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.estimator import fresh
 from veridical.calibrators._base.features import maps_predictions_alone
 from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
@@ -57,24 +55,33 @@ class WrappingCalibrator(Calibrator):
 
     def _part(self, given: Any = None, *, input: str | None = None) -> Calibrator:
         """Copy of a wrapped calibrator, not fitted, that takes what the wrapper was given."""
-        given = self.calibrator if given is None else given
-        self._check_part(given)
-        own = {name: None for name in ("labels", "pos_label") if getattr(given, name) is not None}
-        return fresh_part(given, input=input or self.input, weight_type=self.weight_type, **own)
+        return part_of(self, self.calibrator if given is None else given, input=input)
 
     def _check_part(self, given: Any) -> None:
         """Raise unless this is a calibrator without settings of its own that the wrapper makes."""
-        caller = type(self).__name__
-        if not isinstance(given, Calibrator):
-            hint = f"e.g. `{caller}(PlattCalibrator())`."
-            got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
-            raise invalid(caller, "calibrator", "a calibrator", got, hint=hint)
-        for name, default in _HANDED_ON.items():
-            value = getattr(given, name)
-            if value is not default and value != default and value != getattr(self, name):
-                hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
-                got = f"one with {name}={value!r}"
-                raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
+        check_part(self, given)
+
+
+def part_of(whole: Calibrator, given: Any, *, input: str | None = None) -> Calibrator:
+    """Copy of a calibrator, not fitted, that takes what the whole was given."""
+    check_part(whole, given)
+    own = {name: None for name in ("labels", "pos_label") if getattr(given, name) is not None}
+    return fresh_part(given, input=input or whole.input, weight_type=whole.weight_type, **own)
+
+
+def check_part(whole: Calibrator, given: Any) -> None:
+    """Raise unless this is a calibrator without settings of its own that the whole makes."""
+    caller = type(whole).__name__
+    if not isinstance(given, Calibrator):
+        hint = f"e.g. `{caller}(calibrator=PlattCalibrator())`."
+        got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+        raise invalid(caller, "calibrator", "a calibrator", got, hint=hint)
+    for name, default in _HANDED_ON.items():
+        value = getattr(given, name)
+        if value is not default and value != default and value != getattr(whole, name):
+            hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
+            got = f"one with {name}={value!r}"
+            raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
 
 
 def check_calibrators(calibrator: Any) -> None:
@@ -88,8 +95,7 @@ def check_calibrators(calibrator: Any) -> None:
 
 def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:
     """Copy with these parameters, not fitted, which will not keep a fingerprint of its rows."""
-    part: Calibrator = clone(calibrator)
-    part.set_params(**parameters)
+    part = fresh(calibrator, **parameters)
     part.keeps_fingerprint = False
     return part
 
@@ -98,9 +104,7 @@ def predict_part(part: Calibrator, values: FloatArray, shared: Shared | None = N
     """What a part says of checked predictions, which are not checked again."""
     if not maps_predictions_alone(part):
         return part.predict_proba(values)
-    if shared is not None and isinstance(part, MulticlassCalibrator):
-        return part._predict_sharing(values, shared)
-    return part._predict(values)
+    return part._predict(values) if shared is None else part._predict_sharing(values, shared)
 
 
 def fit_part(part: Calibrator, rows: CheckedRows) -> Notes:

@@ -26,7 +26,6 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "report": ("the HTML report", ()),
     "studio": ("the web app", ("starlette", "uvicorn")),
     "plots": ("figures", ("matplotlib",)),
-    "fast": ("compiled kernels", ("numba",)),
     "duckdb": ("DuckDB tables", ("duckdb", "pyarrow")),
     "spark": ("Spark tables", ("pyspark",)),
     "dask": ("Dask tables", ("dask", "distributed")),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -64,10 +65,31 @@ def put_out(
 
 def busy(what: str) -> Any:
     """Spinner on a terminal's standard error; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        return _Unseen()
     from rich.console import Console
     from rich.markup import escape
 
     return Console(stderr=True).status(escape(printable(what)))
+
+
+class _Unseen:
+    """What stands for a spinner where there is no terminal."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Show nothing."""
+
+    def stop(self) -> None:
+        """Go on showing nothing."""
+
+    def update(self, what: str) -> None:
+        """Say it to nobody."""
 
 
 @contextmanager

@@ -32,8 +32,9 @@ def resampled(
 ) -> FloatArray:
     """Frequencies at the points of a curve, (n_resamples, points); NaN where no row was drawn.
 
-    `kind` is "bootstrap" (rows are drawn with replacement and keep their weights) or
-    "consistency" (outcomes are drawn from the predictions). Time O(n) a resample.
+    `kind` is "bootstrap" (rows are drawn with replacement and keep their weights), "consistency"
+    (outcomes are drawn from the predictions) or "consistency-bootstrap" (rows are drawn, and then
+    outcomes from their predictions). Time O(n) a resample.
     """
     if sample.weight is None or sample.weight_type == "frequency":
         draw = _repeated_rows(kind, sample.pooled)
@@ -83,7 +84,12 @@ def _repeated_rows(kind: str, scores: PooledScores) -> Draw:
             frequency = rng.binomial(trials, chance) / trials
         return PooledScores(scores.value, scores.weight, frequency * scores.weight)
 
-    return rows if kind == "bootstrap" else outcomes
+    def both(rng: np.random.Generator) -> PooledScores:
+        weight = rows(rng).weight
+        positive = rng.binomial(np.rint(weight).astype(np.int64), chance).astype(np.float64)
+        return PooledScores(scores.value, weight, positive)
+
+    return {"bootstrap": rows, "consistency": outcomes, "consistency-bootstrap": both}[kind]
 
 
 def _weighted_rows(kind: str, sample: BinarySample) -> Draw:
@@ -104,7 +110,14 @@ def _weighted_rows(kind: str, sample: BinarySample) -> Draw:
         happened = rng.random(len(p)) < p
         return PooledScores(value, weight, np.add.reduceat(happened * w, starts))
 
-    return rows if kind == "bootstrap" else outcomes
+    def both(rng: np.random.Generator) -> PooledScores:
+        times = np.bincount(rng.integers(0, len(p), len(p)), minlength=len(p))
+        happened = rng.binomial(times, p.astype(np.float64))
+        return PooledScores(
+            value, np.add.reduceat(times * w, starts), np.add.reduceat(happened * w, starts)
+        )
+
+    return {"bootstrap": rows, "consistency": outcomes, "consistency-bootstrap": both}[kind]
 
 
 def bin_band(
@@ -118,9 +131,11 @@ def bin_band(
 ) -> tuple[FloatArray, ...]:
     """Limits of the frequency of each occupied bin; bins are held fixed."""
     held = summary.occupied[0]
-    if sample.weight is not None and (
-        sample.weight_type == "importance" or (kind == "consistency" and _too_long(summary))
-    ):
+    by_rows = kind == "consistency-bootstrap"
+    if sample.weight is not None:
+        by_rows |= sample.weight_type == "importance"
+        by_rows |= kind == "consistency" and _too_long(summary)
+    if by_rows:
         refit = bin_refit(summary.partitions[0], held)
         draws = resampled(kind, sample, refit, n_resamples, rng)
     elif kind == "consistency":

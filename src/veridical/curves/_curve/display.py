@@ -17,7 +17,8 @@ from veridical._core.resampling.hypothesis import independent_rows
 from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import FloatArray
 from veridical.binning import Binning, EdgeBins, QuantileBins, UniformBins
-from veridical.curves._curve.reliability import check_curve_options, curve_core
+from veridical.curves._curve.options import check_curve_options
+from veridical.curves._curve.reliability import curve_core
 from veridical.curves.shapes import band_corners, curve_pieces, line_corners
 from veridical.results import ReliabilityCurve, ReliabilityDisplay
 
@@ -26,6 +27,8 @@ LEAST, MOST = 5, 15  # bins; with fewer than the least a curve is drawn instead
 _EXTREME, _NEARLY_ALL = 0.1, 0.9  # a logit axis, where so many predictions are so close to an end
 _INSIDE = 0.5  # share of predictions that are neither 0 nor 1, for such an axis
 _BARS = 30
+_ROUNDING = 1e-12
+_MOST_OF_ALL = [0.005, 0.995]  # shares of the predictions between which the axis is
 _PLACES = 200  # of a curve without bins that are drawn: more cannot be told apart
 
 
@@ -62,7 +65,7 @@ def display_of_sample(
     outcomes fall as predictions rise, it would not, and 2 to 4 bins are drawn.
     """
     scores = sample.pooled
-    axis = _axis_of(scores.value, scores.weight)
+    axis = _axis_of(scores)
     size = independent_rows(sample)
     share = float(scores.positive.sum() / scores.weight.sum())
     rarer = size * min(share, 1 - share)
@@ -84,7 +87,7 @@ def display_of_sample(
             binning = _few_bins(scores, axis, size)
             reason = few + "few bins"
     if axis == "logit":
-        end = "0" if _near_zero(scores.value, scores.weight) else "1"
+        end = "0" if _near_zero(scores) else "1"
         reason += f"; log-odds axes, as nearly all predictions are close to {end}"
     options = check_curve_options(
         "reliability_curve",
@@ -97,7 +100,7 @@ def display_of_sample(
     if n_samples is not None and n_samples != curve.n_samples:
         rows = curve.weight * (n_samples / float(curve.weight.sum()))
         curve = replace(curve, count=rows, n_samples=n_samples)
-    return _display(curve, axis, scores.value.astype(np.float64), scores.weight, reason)
+    return _display(curve, axis, scores, reason)
 
 
 def display_of_curve(curve: ReliabilityCurve) -> ReliabilityDisplay:
@@ -105,9 +108,9 @@ def display_of_curve(curve: ReliabilityCurve) -> ReliabilityDisplay:
 
     For curves a user asked for, and where rows are not at hand.
     """
-    inside = np.clip(curve.predicted, 0.0, 1.0)
-    axis = _axis_of(inside, curve.weight)
-    shown = _display(curve, axis, inside, curve.weight, curve.definition)
+    places = PooledScores(np.clip(curve.predicted, 0.0, 1.0), curve.weight, curve.observed)
+    axis = _axis_of(places)
+    shown = _display(curve, axis, places, curve.definition)
     return replace(shown, bar_counts=_spread(curve, shown.bar_edges))
 
 
@@ -137,11 +140,20 @@ def _few(size: float, rarer: float) -> str:
     return f"only {rarer:,.0f} rows of the rarer outcome"
 
 
-def _near_zero(value: FloatArray, weight: FloatArray) -> bool:
-    return float(np.average(value, weights=weight)) < 0.5
+def _near_zero(scores: PooledScores) -> bool:
+    weight = None if scores.alone else scores.weight
+    return float(np.average(scores.value.astype(np.float64, copy=False), weights=weight)) < 0.5
 
 
-def _axis_of(value: FloatArray, weight: FloatArray) -> str:
+def _axis_of(scores: PooledScores) -> str:
+    if scores.alone:  # rows, in order
+        ends = np.array([0.0, _EXTREME]).astype(scores.value.dtype)
+        above = np.array([1 - _EXTREME, 1.0]).astype(scores.value.dtype)
+        zero, low = np.searchsorted(scores.value, ends, side="right") / len(scores.value)
+        high, one = np.searchsorted(scores.value, above) / len(scores.value)
+        small, large, inside = low, 1 - high, one - zero >= _INSIDE
+        return "logit" if inside and max(small, large) >= _NEARLY_ALL else "linear"
+    value, weight = scores.value.astype(np.float64, copy=False), scores.weight
     total = float(weight.sum())
     small = float(weight[value <= _EXTREME].sum()) / total
     large = float(weight[value >= 1 - _EXTREME].sum()) / total
@@ -162,7 +174,7 @@ def _bins(sample: BinarySample, count: int, axis: str) -> tuple[Binning, str]:
     if axis == "logit":
         edges = _equal_events(scores, count)
         return EdgeBins(edges), f"{len(edges) + 1} bins of equal expected numbers"
-    ends = _linear_ends(*_quantiles(scores.value, scores.weight, 0.005, 0.995))
+    ends = _linear_ends(*scores.at_share(_MOST_OF_ALL).astype(np.float64).tolist())
     uniform = UniformBins(count, support=ends, min_count=10)
     if uniform.fit(sample).n_cells >= LEAST:
         return uniform, "bins of equal width"
@@ -185,13 +197,6 @@ def _equal_events(scores: PooledScores, count: int) -> FloatArray:
     return np.unique(edges[(edges > 0) & (edges < 1)])
 
 
-def _quantiles(value: FloatArray, weight: FloatArray, *shares: float) -> list[float]:
-    """Weighted quantiles of increasing values."""
-    reached = np.cumsum(weight)
-    at = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
-    return value[np.minimum(at, len(value) - 1)].astype(np.float64).tolist()
-
-
 def _linear_ends(low: float, high: float) -> tuple[float, float]:
     """Round ends within [0, 1]; all of it where most would be seen anyway."""
     if high - low >= 0.6:
@@ -201,9 +206,9 @@ def _linear_ends(low: float, high: float) -> tuple[float, float]:
 
 
 def _display(
-    curve: ReliabilityCurve, axis: str, value: FloatArray, weight: FloatArray, reason: str
+    curve: ReliabilityCurve, axis: str, scores: PooledScores, reason: str
 ) -> ReliabilityDisplay:
-    low, high = _ends(curve, axis, value, weight)
+    low, high = _ends(curve, axis, scores)
     shown = _thinned(curve)
     line_x, line_y = _line(shown)
     band: tuple[FloatArray, FloatArray, FloatArray] = (np.empty(0), np.empty(0), np.empty(0))
@@ -212,9 +217,7 @@ def _display(
     edges = Scale(low, high, "logit" if axis == "logit" else "linear").value(
         np.linspace(0.0, 1.0, _BARS + 1)
     )
-    # Means of equal predictions differ from them by rounding, which an edge must not tell.
-    inside = np.minimum(np.clip(value, edges[0], edges[-1]) + 1e-12, edges[-1])
-    counts = np.histogram(inside, edges, weights=weight * (curve.n_samples / weight.sum()))[0]
+    counts = _counts(scores, edges) * (curve.n_samples / float(scores.weight.sum()))
     says, happens = axis_words(curve)
     return ReliabilityDisplay(
         curve=shown,
@@ -232,6 +235,14 @@ def _display(
         happens=happens,
         reason=reason,
     )
+
+
+def _counts(scores: PooledScores, edges: FloatArray) -> FloatArray:
+    """Weight between edges, what is beyond them in the first and the last bar."""
+    # Means of equal predictions differ from them by rounding, which an edge must not tell.
+    inner = (edges[1:-1] - _ROUNDING).astype(scores.value.dtype)
+    cuts = np.searchsorted(scores.value, inner)
+    return np.diff(scores.cum_w[np.concatenate([[0], cuts, [len(scores.value)]])])
 
 
 def axis_words(curve: ReliabilityCurve) -> tuple[str, str]:
@@ -252,11 +263,9 @@ def axis_words(curve: ReliabilityCurve) -> tuple[str, str]:
     return f"predicted probability of {event}", f"observed share of {event}"
 
 
-def _ends(
-    curve: ReliabilityCurve, axis: str, value: FloatArray, weight: FloatArray
-) -> tuple[float, float]:
+def _ends(curve: ReliabilityCurve, axis: str, scores: PooledScores) -> tuple[float, float]:
     """Ends that hold nearly all predictions, the points and their limits."""
-    ends = _quantiles(value, weight, 0.005, 0.995)
+    ends = scores.at_share(_MOST_OF_ALL).astype(np.float64).tolist()
     held = curve.weight > 0.002 * curve.weight.sum()
     seen = [*ends, *curve.predicted[held].tolist(), *curve.observed[held].tolist()]
     limits: list[float] = []
@@ -269,8 +278,7 @@ def _ends(
     edge = min(0.1 / max(curve.n_samples, 1), 0.01)
     inside = [float(v) for v in [*seen, *limits] if edge < v < 1 - edge] or [0.5]
     low, high = min(inside), max(inside)
-    near_zero = _near_zero(value, weight)
-    if near_zero:
+    if _near_zero(scores):
         low = max(low, min(v for v in seen if v > edge) / 3) if any(v > edge for v in seen) else low
     else:
         most = [v for v in seen if v < 1 - edge]

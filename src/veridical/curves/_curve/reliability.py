@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, WeightType
-from veridical.binning import Binning, QuantileBins, UniformBins
+from veridical.binning import Binning, UniformBins
 from veridical.curves._curve.bands import (
     banded_points,
     bin_band,
@@ -20,13 +18,16 @@ from veridical.curves._curve.bands import (
     resampled,
     simultaneous_band,
 )
-from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
-from veridical.curves._curve.smooth import (
-    check_bandwidth,
-    check_kernel,
-    density_points,
-    smooth_points,
+from veridical.curves._curve.options import (
+    BINOMIAL,
+    DRAWN,
+    SMOOTH,
+    CurveOptions,
+    check_counts,
+    check_curve_options,
 )
+from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
+from veridical.curves._curve.smooth import density_points, smooth_points
 from veridical.curves._curve.spline import smooth_limits
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Binary, Confidence, Lens
@@ -35,107 +36,6 @@ from veridical.results import ReliabilityCurve
 from veridical.results.library import answers_in_kind
 from veridical.summaries import GridSummary, Summary, summarise
 from veridical.summaries.core import independent_sums, problem_of
-
-_BINOMIAL = ("binomial", "wilson", "clopper-pearson")
-_INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
-_SMOOTH = ("density", "smooth")
-_USERS = {"binning": ("bins",), "bandwidth": _SMOOTH, "kernel": ("density",)}
-
-
-def check_interval(caller: str, method: str, interval: Any) -> str | None:
-    """Return the interval a method gets, None for none; raise if it makes no sense for it."""
-    if interval is None:
-        return None
-    check_option(caller, "interval", interval, _INTERVALS)
-    if interval == "auto":
-        return "wilson" if method == "bins" else None
-    got = f"{interval!r} with method={method!r}"
-    if interval in _BINOMIAL and method != "bins":
-        hint = 'use interval="pointwise": these points are not frequencies of fixed sets of rows.'
-        expected = '"pointwise", "bootstrap", "consistency" or None for this method'
-        if method == "isotonic":
-            hint = 'use interval="pointwise", which holds for every n.'
-            expected = '"pointwise", "simultaneous", "bootstrap", "consistency" or None here'
-        raise invalid(caller, "interval", expected, got, hint=hint)
-    held = {"simultaneous": ("isotonic",), "pointwise": ("isotonic", *_SMOOTH)}
-    if method not in held.get(interval, (method,)):
-        hint = 'the band is of a non-decreasing curve: method="isotonic".'
-        raise invalid(caller, "interval", "another one for this method", got, hint=hint)
-    return "wilson" if interval == "binomial" else str(interval)
-
-
-def check_unused(caller: str, method: str, **options: Any) -> None:
-    """Raise if an option was given that the method would ignore."""
-    for name, value in options.items():
-        if value is not None and method not in _USERS[name]:
-            hint = " or ".join(f'method="{user}"' for user in _USERS[name])
-            got = f"{value!r} with method={method!r}"
-            raise invalid(caller, name, "left out here", got, hint=f"it is for {hint}.")
-
-
-def check_counts(caller: str, sample: BinarySample) -> None:
-    """Raise unless rows can be counted, as bounds for every n need."""
-    if sample.weight is not None and sample.weight_type == "importance":
-        expected = (
-            'left out, or counts with weight_type="frequency", for a band that holds for every n'
-        )
-        hint = 'use interval="bootstrap" with importance weights.'
-        raise invalid(caller, "sample_weight", expected, "importance weights", hint=hint)
-
-
-_METHODS = ("bins", "isotonic", "density", "smooth")
-
-
-@dataclass(frozen=True)
-class CurveOptions:
-    """How a curve is estimated and what limits it gets, checked.
-
-    Attributes
-    ----------
-    method : "bins", "isotonic", "density" or "smooth"
-    binning : bins of "bins", else None
-    bandwidth, kernel : of "density" and "smooth"
-    interval, level : limits, None for none, and their confidence level
-    n_resamples, rng : of limits that are drawn
-    """
-
-    method: str
-    binning: Binning | None
-    bandwidth: float | str
-    kernel: str
-    interval: str | None
-    level: float
-    n_resamples: int
-    rng: np.random.Generator
-
-
-def check_curve_options(
-    caller: str,
-    *,
-    method: str,
-    n_bins: Any = 15,
-    strategy: str = "uniform",
-    binning: Binning | None = None,
-    bandwidth: float | str | None = None,
-    kernel: str | None = None,
-    interval: str | None = "auto",
-    confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    rng: Any = None,
-) -> CurveOptions:
-    """Raise where options of a curve make no sense, alone or together."""
-    check_option(caller, "method", method, _METHODS)
-    level = check_level(caller, confidence_level)
-    limits = check_interval(caller, method, interval)
-    check_unused(caller, method, binning=binning, bandwidth=bandwidth, kernel=kernel)
-    generator = check_rng(rng, caller=caller)
-    draws = check_resamples(n_resamples, caller=caller)
-    if binning is None and method == "bins":
-        check_option(caller, "strategy", strategy, ("uniform", "quantile"))
-        binning = UniformBins(n_bins) if strategy == "uniform" else QuantileBins(n_bins)
-    width = check_bandwidth(caller, method, bandwidth)
-    shape = check_kernel(caller, kernel)
-    return CurveOptions(method, binning, width, shape, limits, level, draws, generator)
 
 
 @answers_in_kind
@@ -209,6 +109,12 @@ def reliability_curve(
         - "consistency": quantiles of what would be observed if the model were calibrated: outcomes
           drawn from the predictions, which are fixed [2]_. These limits lie around the diagonal,
           not around the curve, and a curve outside them is a sign of miscalibration there.
+        - "consistency-bootstrap": the same with predictions drawn with replacement, too, as [2]_
+          and 002 section 4.2 have it, so that limits also hold what other predictions would show.
+          Bins and bandwidth are held fixed; a bin no row was drawn for does not count.
+        - "percentile" (density, smooth): as 001 section 4.4 has it. The curve is the median of the
+          curves of rows drawn with replacement, and limits are their percentiles: no bias is
+          counted, so they miss a curve that bends.
         - "pointwise" (isotonic): at each score by itself, with at least the nominal probability
           for any n, if the curve increases. Refused for importance weights.
         - "pointwise" (density, smooth): at each point by itself, counting the bias of smoothing
@@ -218,7 +124,7 @@ def reliability_curve(
     confidence_level : float, default 0.95
         Nominal coverage: of all of the curve for "simultaneous", else each point by itself.
     n_resamples : int, default 1000
-        Draws for "bootstrap" and "consistency".
+        Draws for "bootstrap", "percentile" and the two consistency limits.
     rng : int, Generator or None
         Seed of these draws; the same seed gives the same limits.
     weight_type : {"importance", "frequency"}
@@ -325,8 +231,8 @@ def curve_core(
     problem: BinarySample, lens: str, options: CurveOptions, *, caller: str
 ) -> ReliabilityCurve:
     """The curve of one checked binary problem."""
-    smooth = options.interval == "pointwise" and options.method in _SMOOTH
-    if problem.clusters is not None and not smooth and options.interval not in (None, *_BINOMIAL):
+    smooth = options.interval == "pointwise" and options.method in SMOOTH
+    if problem.clusters is not None and not smooth and options.interval not in (None, *BINOMIAL):
         hint = 'use "binomial" limits of bins, or "pointwise" ones of smooth curves.'
         got = f"{options.interval!r} with `groups`"
         raise invalid(caller, "interval", "one that knows groups", got, hint=hint)
@@ -351,7 +257,7 @@ def curve_of_summary(
     if lens is not None:
         chosen = named_lens(lens, caller=caller)
     cells = grid.cells(problem_of(chosen, grid, caller=caller))
-    drawn = options.interval is not None and options.interval not in _BINOMIAL
+    drawn = options.interval is not None and options.interval not in BINOMIAL
     event = event_of(chosen, cells.classes)
     if isinstance(options.binning, UniformBins) and not drawn:
         return curve_from_summary(
@@ -378,7 +284,7 @@ def _binned_curve(
     sample: BinarySample, binning: Binning, lens: str, options: CurveOptions
 ) -> ReliabilityCurve:
     interval, level = options.interval, options.level
-    drawn = interval in ("bootstrap", "consistency")
+    drawn = interval in DRAWN
     summary = summarise(sample, binning)
     effective = independent_sums(summary, sample, each=True)
     assert isinstance(effective, Summary)
@@ -402,18 +308,23 @@ def _curve(
 ) -> ReliabilityCurve:
     interval, level = options.interval, options.level
     low = high = None
-    smooth = options.method in _SMOOTH
+    smooth = options.method in SMOOTH
     if interval == "pointwise" and smooth:
         low, high = smooth_limits(sample, points, level)
     elif interval in ("simultaneous", "pointwise"):
         band = simultaneous_band if interval == "simultaneous" else pointwise_band
         points, low, high = banded_points(sample, points, band, level)
     elif interval is not None:
-        draws = resampled(interval, sample, points.refit, options.n_resamples, options.rng)
+        kind = "bootstrap" if interval == "percentile" else interval
+        draws = resampled(kind, sample, points.refit, options.n_resamples, options.rng)
         low, high = quantiles(draws, points.observed, level)
         if interval == "bootstrap" and smooth:
             held = smooth_limits(sample, points, level)
             low, high = np.minimum(low, held[0]), np.maximum(high, held[1])
+        if interval == "percentile":
+            median, _ = quantiles(draws, points.observed, 0.0)
+            words = f"{points.definition}, median of {options.n_resamples:,} bootstrapped curves"
+            points = replace(points, observed=median, definition=words)
     return ReliabilityCurve(
         lower=points.lower,
         upper=points.upper,

@@ -26,6 +26,7 @@ from veridical._core.numeric.density import (
     score_density,
     smoothed_density,
 )
+from veridical._core.numeric.roots import root_between
 from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.curves._curve.points import Points, Refit
@@ -219,8 +220,6 @@ def _fixed_point(scores: PooledScores) -> float:
 
     Błasiok & Nakkiran (2023), arXiv 2309.12236: the error falls as the bandwidth grows.
     """
-    from scipy.optimize import brentq
-
     residual = scores.positive - scores.weight * scores.value.astype(np.float64)
     nodes = bin_linearly(scores.value, residual, _FINE) / scores.weight.sum()
     spectrum = cosine_spectrum(nodes)
@@ -231,4 +230,4 @@ def _fixed_point(scores: PooledScores) -> float:
     low, high = 1 / CELLS, 1.0
     if excess(low) <= 0 or excess(high) >= 0:
         return low if excess(low) <= 0 else high
-    return float(brentq(excess, low, high, xtol=1e-12))
+    return root_between(excess, low, high, xtol=1e-12)

@@ -35,7 +35,7 @@ from veridical.results import PriorEstimate
 from veridical.results.library import answers_in_kind
 
 _CALLER = "estimate_priors"
-_MOST_WORK = 2e7  # rows x classes x resamples of a bootstrap, about a second; then both agree
+_MOST_WORK = 2e6  # rows x classes x resamples of a bootstrap; of more rows both limits agree
 _DEFINITIONS = {
     "em": "maximum likelihood; supposes label shift and predictions calibrated in training",
     "bbse": "confusion of predicted classes; supposes label shift",
@@ -76,7 +76,7 @@ def estimate_priors(
         "bbse"; for "em" it gives `train`, with its uncertainty, and a check of the predictions.
     interval : {"auto", "bootstrap", "analytic"}, default "auto"
         Percentiles of resampled rows (and reference rows, independently), or a normal
-        approximation; "auto" resamples unless n x K x `n_resamples` exceeds 2e7.
+        approximation; "auto" resamples unless n x K x `n_resamples` exceeds 2e6.
     n_resamples, confidence_level, rng
         Of the intervals; the same seed gives the same numbers, whatever the order of rows.
     labels, pos_label

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.validation import check_option, check_probabilities, float_array
-from veridical._core.numeric.pava import IsotonicFit, isotonic_fit
+from veridical._core.numeric.pava import IsotonicBlocks, isotonic_blocks, isotonic_fit
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
 from veridical._core.typing import (
     ArrayLike,
@@ -44,7 +44,7 @@ class Parts:
 def isotonic_parts(
     sample: BinarySample,
     rule: ScoringRule,
-    fit: IsotonicFit | None = None,
+    fit: IsotonicBlocks | None = None,
     score: float | None = None,
 ) -> Parts:
     """CORP: the recalibrated prediction c is the isotonic fit (Dimitriadis et al. 2021).
@@ -52,10 +52,11 @@ def isotonic_parts(
     MCB = S(p) - S(c), DSC = S(mean y) - S(c), UNC = S(mean y). Within a block of the fit the
     observed frequency equals c, so S(c) is the mean entropy of c.
     """
-    fit = isotonic_fit(sample.pooled) if fit is None else fit
+    if fit is None:
+        fit = isotonic_blocks(sample.pooled.weight, sample.pooled.positive)
     score = rule.mean(sample) if score is None else score
-    fitted, weight = fit.blocks()
-    refinement = float(weight @ rule.entropy(fitted) / weight.sum())
+    fitted = np.clip(fit.frequency, 0.0, 1.0)
+    refinement = float(fit.weight @ rule.entropy(fitted) / fit.weight.sum())
     uncertainty = float(rule.entropy(_base(sample))[0])
     return Parts(score, max(score - refinement, 0.0), refinement, uncertainty)
 
@@ -250,7 +251,7 @@ def decompose(
 
 
 def decompose_isotonic(
-    problem: BinarySample, rule: ScoringRule, *, lens: str, fit: IsotonicFit, score: float | None
+    problem: BinarySample, rule: ScoringRule, *, lens: str, fit: IsotonicBlocks, score: float | None
 ) -> Decomposition:
     """Decompose a score whose isotonic fit (and perhaps mean) is known already."""
     return _record(

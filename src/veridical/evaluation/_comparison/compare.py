@@ -182,7 +182,7 @@ def compare_models(
     pairs = list(combinations(names, 2))
     if reference is not None:
         pairs = [(name, reference) for name in names if name != reference]
-    found = [models.differ(figures, *pair, confidence_level) for pair in pairs]
+    found = models.differences(figures, pairs, confidence_level)
     if measures:
         assert isinstance(models, RowModels)
         draws = Draws(n_resamples, np.random.default_rng(seed))

@@ -162,15 +162,13 @@ def held_out_source(
 
 
 def _cross_fitted(calibrator: Calibrator, folds: Sequence[Fold]) -> CrossFit | LeftOut:
-    from sklearn.base import clone
-
+    from veridical.calibrators.core import fresh
     from veridical.selection import AutoCalibrator
     from veridical.selection.core import cross_fit
 
-    part: Calibrator = clone(calibrator)
-    part.set_params(labels=None, pos_label=None)  # rows hold class indices
+    part = fresh(calibrator, labels=None, pos_label=None)  # rows hold class indices
     if isinstance(part, AutoCalibrator):
         limit = part.max_seconds
-        part.set_params(max_seconds=None if limit is None else limit / max(1, len(folds)))
+        part.max_seconds = None if limit is None else limit / max(1, len(folds))
         return cross_fit(part, folds, iter(range(len(folds))))  # draws its own bars
     return cross_fit(part, folds, iter(track(len(folds), "holding out folds")))

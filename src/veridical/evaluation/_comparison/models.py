@@ -27,7 +27,7 @@ from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.inputs import name_columns
 from veridical.frames.tables import column_names, expand_columns, is_frame
-from veridical.inference.core import consistency_core
+from veridical.inference.core import KeptScores, consistency_core
 from veridical.inference.intervals import IntervalOptions
 from veridical.miscalibration import Estimator, FunctionMeasure
 from veridical.results import ConsistencyTest, Difference
@@ -51,12 +51,21 @@ class RowModels:
             for source in self.sources.values()
         )
 
-    def differ(
-        self, figures: Sequence[Estimator], first: str, second: str, level: float
-    ) -> list[Difference]:
-        """Differences of all figures between two models."""
-        pair = self.sources[first], self.sources[second]
-        return [paired_difference_of(estimator, pair, level) for estimator in figures]
+    def differences(
+        self, figures: Sequence[Estimator], pairs: Sequence[tuple[str, str]], level: float
+    ) -> list[list[Difference]]:
+        """Differences of all figures between the models of every pair.
+
+        Figure by figure, so that scores of rows are made once a model and only those of one score
+        are kept.
+        """
+        found: list[list[Difference]] = [[] for _ in pairs]
+        for estimator in figures:
+            kept: KeptScores = {}
+            for (first, second), differences in zip(pairs, found, strict=True):
+                pair = self.sources[first], self.sources[second]
+                differences.append(paired_difference_of(estimator, pair, level, kept))
+        return found
 
     def measured(
         self, measures: Sequence[Estimator], first: str, second: str, level: float, draws: Draws

@@ -54,7 +54,13 @@ class SumModels:
             tests.append(test)
         return tuple(tests)
 
-    def differ(
+    def differences(
+        self, figures: Sequence[Estimator], pairs: Sequence[tuple[str, str]], level: float
+    ) -> list[list[Difference]]:
+        """Differences of all figures between the models of every pair."""
+        return [self._of_pair(figures, *pair, level) for pair in pairs]
+
+    def _of_pair(
         self, figures: Sequence[Estimator], first: str, second: str, level: float
     ) -> list[Difference]:
         """Differences of all figures between two models, from one scan of their columns."""

@@ -82,6 +82,10 @@ class NullDraws:
         value, *errors = self._cells.figures(estimator)
         return _level_of(float(value), np.asarray(errors))
 
+    def errors(self, estimator: BinnedError, problem: BinarySample, summary: Summary) -> FloatArray:
+        """What the error reads on calibrated models with these predictions, in order of draws."""
+        return self._errors(estimator, NullSource(problem), summary)
+
     def _errors(
         self, estimator: BinnedError, source: NullSource, summary: Summary | VectorSummary
     ) -> FloatArray:

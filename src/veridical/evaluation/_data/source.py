@@ -13,74 +13,21 @@ import numpy as np
 from veridical._core.data.groups import Groups
 from veridical._core.data.left_out import LeftOut
 from veridical._core.resampling.hypothesis import independent_rows
-from veridical._core.sample import (
-    BinarySample,
-    MulticlassSample,
-    PooledScores,
-    Sample,
-    weighted_mean,
-)
-from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
+from veridical._core.typing import Array, BoolArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
+from veridical.evaluation._data.areas import auc_by_class, auc_of_pooled
 from veridical.evaluation._data.null_levels import NullSource
 from veridical.frames.inputs import UNNAMED, Named
-from veridical.inference.core import difference_core
+from veridical.inference.core import KeptScores, difference_core
 from veridical.inference.intervals import IntervalOptions, Rows, rows_of
-from veridical.lenses import (
-    Binary,
-    Canonical,
-    ClassSpecific,
-    ClasswiseProblem,
-    Confidence,
-    Lens,
-    Problem,
-)
+from veridical.lenses import Binary, Canonical, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.lenses.reading import Induced
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import Difference
 from veridical.scores import RULES, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
 from veridical.summaries.core import independent_sums
-
-
-def auc_of_pooled(scores: PooledScores) -> float | None:
-    """Probability that a positive outscores a negative, ties counting one half; None if undefined.
-
-    Hanley & McNeil (1982), doi 10.1148/radiology.143.1.7063747, with weights.
-    """
-    negative = scores.weight - scores.positive
-    n_positive, n_negative = scores.positive.sum(), negative.sum()
-    if n_positive <= 0 or n_negative <= 0:
-        return None
-    below = np.cumsum(negative) - negative / 2
-    return float(scores.positive @ below / (n_positive * n_negative))
-
-
-def auc_by_class(sample: MulticlassSample) -> tuple[float | None, ...]:
-    """One-vs-rest areas of every class."""
-    if sample.weight is not None:
-        lenses = [ClassSpecific(label) for label in sample.classes]
-        return tuple(auc_of_pooled(lens.induce(sample).pooled) for lens in lenses)
-    order = np.argsort(sample.y, kind="stable")
-    starts = np.searchsorted(sample.y[order], np.arange(len(sample.classes) + 1))
-    areas = []
-    for k in range(len(sample.classes)):
-        column = sample.p[:, k]
-        areas.append(_rank_area(column, np.sort(column[order[starts[k] : starts[k + 1]]])))
-    return tuple(areas)
-
-
-def _rank_area(scores: FloatArray, positives: FloatArray) -> float | None:
-    """Mann-Whitney: mean rank of the positives among all scores, less that among themselves."""
-    n, n_positive = len(scores), len(positives)
-    if n_positive in (0, n):
-        return None
-    ordered = np.sort(scores)
-    below = np.searchsorted(ordered, positives, "left")
-    upto = np.searchsorted(ordered, positives, "right")
-    wins = float((below + upto).sum()) / 2 - n_positive**2 / 2
-    return wins / (n_positive * (n - n_positive))
-
 
 Kind = Literal["binary", "classwise", "vector"]
 
@@ -209,6 +156,19 @@ class Source(ABC):
     def groups(self) -> Iterator[tuple[Any, Source]]:
         """Every subgroup by itself, with its key."""
 
+    @property
+    @abstractmethod
+    def keys(self) -> tuple[Any, ...]:
+        """Keys of the subgroups."""
+
+    @abstractmethod
+    def group(self, key: Any) -> Source:
+        """One subgroup by itself."""
+
+    @abstractmethod
+    def copied(self) -> Source:
+        """The same data of its own, for what is looked at later."""
+
     @abstractmethod
     def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str] | LeftOut:
         """Rows for what needs rows, at most so many, and a note if they are not all."""
@@ -290,9 +250,12 @@ class SampleSource(Source):
         """Labels."""
         return self.sample.classes
 
-    @property
+    @cached_property
     def base_rate(self) -> tuple[float, ...]:
         """Share of each class."""
+        if self.sample.weight is None and isinstance(self.sample, BinarySample):
+            share = int(np.count_nonzero(self.sample.y)) / self.n
+            return 1 - share, share
         counts = np.bincount(self.sample.y, weights=self.sample.weight, minlength=len(self.classes))
         return tuple(float(share) for share in counts / counts.sum())
 
@@ -329,10 +292,18 @@ class SampleSource(Source):
 
     def summary(self, binning: Binning) -> Summary:
         """Sums by bin of `binary`."""
-        return summarise(self.binary, binning)
+        if binning not in self._summaries:
+            self._summaries[binning] = summarise(self.binary, binning)
+        return self._summaries[binning]
+
+    @cached_property
+    def _summaries(self) -> dict[Binning, Summary]:
+        return {}
 
     def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
         """Sums by bin of the problem of a lens."""
+        if through is self.lens and self.kind == "binary" and estimator.assignment == "hard":
+            return self.summary(estimator.binning)
         return estimator.summarise(self._problem_of(through))
 
     def independent(
@@ -356,6 +327,24 @@ class SampleSource(Source):
         """Rows of every subgroup."""
         for key, part in self.samples_by_group():
             yield key, SampleSource(part, self.lens, named=self.named, asked=self.asked)
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Keys of the subgroups that have rows."""
+        if self.by is None:
+            return ()
+        held = np.bincount(self.by.codes, minlength=len(self.by.keys)) > 0
+        return tuple(key for key, some in zip(self.by.keys, held, strict=True) if some)
+
+    def copied(self) -> SampleSource:
+        """A copy of the rows, which nobody else can change."""
+        return self.take(np.arange(self.n))
+
+    def group(self, key: Any) -> SampleSource:
+        """Rows of one subgroup."""
+        assert self.by is not None
+        rows = np.flatnonzero(self.by.codes == self.by.keys.index(key))
+        return SampleSource(self.sample.take(rows), self.lens, named=self.named, asked=self.asked)
 
     def samples_by_group(self) -> list[tuple[Any, Sample]]:
         """Checked rows of every subgroup."""
@@ -409,19 +398,25 @@ def lens_of(estimator: Estimator, source: SampleSource) -> Lens:
 
 
 def paired_difference_of(
-    estimator: Estimator, pair: tuple[SampleSource, SampleSource], level: float
+    estimator: Estimator,
+    pair: tuple[SampleSource, SampleSource],
+    level: float,
+    kept: KeptScores | None = None,
 ) -> Difference:
     """Difference of a score or an error between two models of the same rows."""
-    return noted_difference(estimator, pair, IntervalOptions("analytic", level))[0]
+    return noted_difference(estimator, pair, IntervalOptions("analytic", level), kept)[0]
 
 
 def noted_difference(
-    estimator: Estimator, pair: tuple[SampleSource, SampleSource], options: IntervalOptions
+    estimator: Estimator,
+    pair: tuple[SampleSource, SampleSource],
+    options: IntervalOptions,
+    kept: KeptScores | None = None,
 ) -> tuple[Difference, tuple[str, ...]]:
     """Difference between two models of the same rows, and what is in doubt about it."""
     lens = lens_of(estimator, pair[0])
     first, second = (each.induced_by(lens) for each in pair)
-    return difference_core(estimator, (first, second), options)
+    return difference_core(estimator, (first, second), options, kept)
 
 
 def default_error_name(source: Source) -> str:

@@ -14,8 +14,9 @@ from veridical._core.data.validation import is_integer
 from veridical._core.resampling.hypothesis import cell_variances
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
+from veridical.evaluation._data.areas import auc_of_pooled
 from veridical.evaluation._data.null_levels import NullSource
-from veridical.evaluation._data.source import Kind, SampleSource, Source, auc_of_pooled
+from veridical.evaluation._data.source import Kind, SampleSource, Source
 from veridical.evaluation._data.together import notes_on_groups
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.draws import Trials
@@ -164,7 +165,20 @@ class SumsSource(Source):
     def groups(self) -> Iterator[tuple[Any, SumsSource]]:
         """Sums of every subgroup."""
         for key in self.grid.groups:
-            yield key, replace(self, grid=self.grid.group(key), guessed=None, said=())
+            yield key, self.group(key)
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Keys of the subgroups."""
+        return tuple(self.grid.groups)
+
+    def copied(self) -> SumsSource:
+        """The sums, which nobody changes."""
+        return self
+
+    def group(self, key: Any) -> SumsSource:
+        """Sums of one subgroup."""
+        return replace(self, grid=self.grid.group(key), guessed=None, said=())
 
     def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str] | LeftOut:
         """Rows of two classes drawn from the cells, as often as these hold rows."""

@@ -14,6 +14,7 @@ _FEW = 10  # groups that say little of how much they differ
 _LEAST_ROWS = 50
 _REPEATED = 0.2  # share of rows with the prediction of the row before, beyond chance
 _ALIKE, _SURELY = 0.1, 6.0  # correlation of neighbours, and its standard deviations from none
+_LOOKED_AT = 1000
 _SORTED = 0.02  # changes of the outcome a row, below which rows are sorted by it
 
 
@@ -44,8 +45,8 @@ def _signs(sample: Sample) -> list[str]:
     repeated = float(np.mean(p[1:] == p[:-1]))
     if repeated > _REPEATED and repeated > _by_chance(p) + _REPEATED:
         return [f"{100 * repeated:.0f} % of the rows have the prediction of the row before: {hint}"]
-    residual = (y - p).astype(np.float64)
-    residual = residual - residual.mean()
+    residual = (y - p).astype(np.float64, copy=False)
+    residual -= residual.mean()
     variance = float(residual @ residual)
     if variance == 0:
         return []
@@ -62,4 +63,7 @@ def _by_chance(p: np.ndarray) -> float:
 
 
 def _is_sorted(p: np.ndarray) -> bool:
+    few = np.sign(np.diff(p[:_LOOKED_AT]))
+    if few.min() < 0 < few.max():  # few rows tell most often
+        return False
     return bool((p[1:] >= p[:-1]).all() or (p[1:] <= p[:-1]).all())

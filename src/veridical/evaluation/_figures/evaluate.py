@@ -79,9 +79,11 @@ def evaluate(
         What weights mean where the sample size matters: in intervals, null levels, p-values and
         debiased errors. "frequency" reads rows into memory.
     by : array-like, column name or list of column names, optional
-        Subgroups, each evaluated by itself in `Evaluation.groups`. "auto", of a frame or file:
-        every other column is a feature, and all segments of them are searched
-        (:func:`audit_segments`); `Evaluation.segments` is what was found.
+        Subgroups, each evaluated by itself in `Evaluation.groups`; beyond twenty of them the
+        figures of a table of all (`Evaluation.group_frame`) are made in one pass, and a group is
+        evaluated in full when it is looked at. "auto", of a frame or file: every other column is
+        a feature, and all segments of them are searched (:func:`audit_segments`);
+        `Evaluation.segments` is what was found.
     groups : array-like of shape (n,), column name or list of column names, optional
         What rows belong to that depend on each other (patients, prompts, days). Nulls draw outcomes
         of a group together, intervals count groups, and a note says what that leaves of the rows.

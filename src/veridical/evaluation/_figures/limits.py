@@ -14,7 +14,9 @@ from veridical.inference.intervals import (
     area_limits,
     gap_limits,
     make_units,
+    masses_of_many,
     mean_interval,
+    mean_limits,
     part_limits,
     ratio_limits,
     rows_of,
@@ -32,6 +34,7 @@ SCORES: dict[str, MeanScore] = {
     "spherical": SphericalScore(),
     "zero-one": ZeroOneLoss(),
 }
+_MANY_ROWS = 1 << 16  # of which no score is kept
 _MOST_AREAS = 100_000_000  # predictions of several classes that are ranked once more
 
 Limits = dict[str, tuple[float, float]]
@@ -98,6 +101,10 @@ def _of_scores(sample: Sample, scores: dict[str, float], level: float) -> Limits
 def _of_mean(
     score: MeanScore, problem: Problem, sample: Sample, level: float
 ) -> tuple[float, float]:
+    many = isinstance(sample, BinarySample) and sample.n > _MANY_ROWS and sample.pair is None
+    if many and sample.weight is None and sample.clusters is None:
+        masses, seen = masses_of_many(score, sample)  # type: ignore[arg-type]
+        return mean_limits(masses, score_support(score, problem, seen), level)
     by_row = scores_by_row(score, problem, sample, caller="evaluate")
     units = make_units(
         by_row,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.data.randomness import check_seed
-from veridical._core.numeric.pava import isotonic_fit
+from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
@@ -24,6 +24,12 @@ from veridical.evaluation._data.source import (
     default_error_name,
 )
 from veridical.evaluation._figures.limits import figure_limits
+from veridical.evaluation._figures.many_groups import (
+    FEW_GROUPS,
+    GroupMaker,
+    TableOptions,
+    rows_of_groups,
+)
 from veridical.evaluation._verdict.fitted import suspicion
 from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, judge, judge_group
 from veridical.evaluation._verdict.words import Figures
@@ -39,7 +45,14 @@ from veridical.lenses import Canonical, Classwise, Lens
 from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
 from veridical.miscalibration.core import doubts_of_summary
-from veridical.results import Evaluation, MeasuredError, ReliabilityCurve, ReliabilityDisplay
+from veridical.results import (
+    EvaluatedGroups,
+    Evaluation,
+    JointPart,
+    MeasuredError,
+    ReliabilityCurve,
+    ReliabilityDisplay,
+)
 from veridical.scores import get_rule
 from veridical.summaries import Summary, VectorSummary
 
@@ -77,13 +90,28 @@ def evaluate_with_groups(
     """Measure and judge all rows, and every subgroup, whose tests are one family."""
     options = Measuring(n_bins, confidence_level, n_resamples, check_seed(rng, caller="evaluate"))
     every_row, found = judged_evaluation(source, options)
-    groups = []
-    for key, part in source.groups():
-        own = measure_figures(part, options)
-        member = found.of_group.get(key)
-        verdict = judge_group(part, words_from(own), key, member, options.judging)
-        groups.append((key, replace(own, verdict=verdict)))
-    return replace(every_row, groups=tuple(groups))
+    evaluated = _GroupEvaluation(options, found.of_group)
+    if len(source.keys) <= FEW_GROUPS:
+        few = tuple((key, evaluated(part, key)) for key, part in source.groups())
+        return replace(every_row, groups=few)
+    table = rows_of_groups(source, TableOptions(*options))
+    keys = tuple(row.key for row in table)
+    lazy = EvaluatedGroups(table, GroupMaker(source.copied(), keys, evaluated))
+    return replace(every_row, groups=lazy)
+
+
+@dataclass(frozen=True)
+class _GroupEvaluation:
+    """Figures of a group and the verdict on it, from its member of the family."""
+
+    options: Measuring
+    members: Mapping[Any, JointPart]
+
+    def __call__(self, part: Source, key: Any) -> Evaluation:
+        own = measure_figures(part, self.options)
+        member = self.members.get(key)
+        verdict = judge_group(part, words_from(own), key, member, self.options.judging)
+        return replace(own, verdict=verdict)
 
 
 def evaluate_source(
@@ -158,7 +186,8 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
     """Measure everything that fits the lens, from rows or from sums of them; without a verdict."""
     n_bins, confidence_level, n_resamples, seed = options
     problem = source.binary
-    fit = isotonic_fit(problem.pooled)
+    scores = problem.pooled
+    fit = isotonic_blocks(scores.weight, scores.positive)
     curve = binned_curve(source, UniformBins(n_bins), confidence_level)
     null = NullDraws(n_resamples, np.random.default_rng(seed))
     questions = [*_questions(source, n_bins), *_questions_of_classes(source, n_bins)]

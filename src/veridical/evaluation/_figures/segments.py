@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from veridical.evaluation._data.source import SampleSource, Source
-from veridical.inference.core import audit_of_rows, check_search
 from veridical.results import SegmentAudit
 
 
@@ -22,6 +21,8 @@ def segments_of(
     """
     if not isinstance(source, SampleSource) or source.features is None:
         return None
+    from veridical.inference.core import audit_of_rows, check_search
+
     lens = source.binary_lens if source.kind == "vector" else source.lens
     asked = {"n_resamples": n_resamples or None, "min_rows": min_rows}
     known = {name: value for name, value in asked.items() if value is not None}

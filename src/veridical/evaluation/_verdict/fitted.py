@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample, PooledScores
 from veridical._core.typing import FloatArray
 from veridical.evaluation._data.source import SampleSource, Source
 
@@ -48,10 +48,10 @@ def _on_values(sample: BinarySample) -> str | None:
     from scipy.special import chdtr
 
     pooled = sample.pooled
-    value = pooled.value.astype(np.float64)
     scale = sample.size / float(pooled.weight.sum())
     if float(pooled.weight.max()) * scale < 4 * _LEAST_VARIANCE:  # p (1 - p) is at most 1/4
         return None
+    value = pooled.value.astype(np.float64)
     residual = (pooled.positive - pooled.weight * value) * scale
     variance = pooled.weight * value * (1 - value) * scale
     held = variance >= _LEAST_VARIANCE
@@ -66,6 +66,8 @@ def _along_the_line(sample: BinarySample) -> str | None:
     """Residuals are orthogonal to 1 and the log-odds, as after Platt's map."""
     pooled = sample.pooled
     if len(pooled.value) < _FEWEST:
+        return None
+    if pooled.alone and not _is_none(*_sums_of_many(pooled)):
         return None
     p = np.clip(pooled.value.astype(np.float64), _CLIP, 1 - _CLIP)
     residual = pooled.positive - pooled.weight * p
@@ -91,6 +93,16 @@ def _of_classes(sample: MulticlassSample) -> str | None:
     if not (np.abs(happened - expected) < _CLOSE * spread).all():
         return None
     return f"every one of {len(sample.classes):,} classes occurs as often as predicted"
+
+
+def _sums_of_many(scores: PooledScores) -> tuple[FloatArray, FloatArray]:
+    """Sums of residuals and of variances, stretch by stretch."""
+    residual, spread = [], []
+    for value, weight, positive in scores.blocks():
+        p = np.clip(value, _CLIP, 1 - _CLIP)
+        residual.append(positive.sum() - (weight * p).sum())
+        spread.append((weight * p * (1 - p)).sum())
+    return np.array(residual), np.array(spread)
 
 
 def _is_none(residual: FloatArray, variance: FloatArray) -> bool:

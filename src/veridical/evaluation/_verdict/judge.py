@@ -222,7 +222,7 @@ def _saving_where_it_is(
     if "group" not in clearest:
         return None, ""
     label = clearest["group"].label
-    rows = next(own.binary for key, own in source.groups() if key == label)
+    rows = source.group(label).binary
     return saving_of(rows, confidence), f"{named(label)}, {source.binary_lens.name}"
 
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.logistic import binary_objective, newton_by_decrement
 from veridical._core.resampling.hypothesis import independent_rows
-from veridical._core.sample import BinarySample
-from veridical._core.typing import FloatArray
+from veridical._core.sample import BinarySample, PooledScores
+from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import UniformBins
 from veridical.exceptions import InvalidInputError
-from veridical.inference.core import Plan, detectable_core, required_core
+from veridical.inference.core import Design, Plan, detectable_core, required_core
 from veridical.results import SampleSize
 
 MATTERS = 0.01  # share of the log loss
@@ -98,18 +99,29 @@ def _cells(sample: BinarySample) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Predictions and sums of outcomes, in units of rows; many rows in cells of equal mass."""
     pooled = sample.pooled
     scale = independent_rows(sample) / float(pooled.weight.sum())
-    p, weight = pooled.value.astype(np.float64), pooled.weight * scale
-    positive = pooled.positive * scale
-    if len(p) > 2 * _CELLS:
-        share = np.cumsum(weight) / weight.sum()
+    if len(pooled.value) <= 2 * _CELLS:
+        p, weight = pooled.value.astype(np.float64), pooled.weight
+        positive = pooled.positive * scale
+    else:
+        starts = _starts(pooled)
+        weight = np.add.reduceat(pooled.weight, starts)
+        each = pooled.value if pooled.alone else pooled.weight * pooled.value
+        p = np.add.reduceat(each, starts, dtype=np.float64) / weight
+        positive = np.add.reduceat(pooled.positive, starts) * scale
+    return p, positive, np.maximum(weight * scale - positive, 0.0)
+
+
+def _starts(pooled: PooledScores) -> IntArray:
+    """First score of each cell, found few scores at a time; certain predictions have their own."""
+    found, last = [], -1
+    for block in row_blocks(len(pooled.value)):
+        p = pooled.value[block]
+        share = pooled.cum_w[block.start + 1 : block.stop + 1] / pooled.cum_w[-1]
         cell = np.minimum((share * _CELLS).astype(np.intp), _CELLS - 1)
-        # Certain predictions keep cells of their own.
         cell += (p > 0).astype(np.intp) + (p == 1)
-        starts = np.flatnonzero(np.diff(cell, prepend=-1))
-        total = np.add.reduceat(weight, starts)
-        p = np.add.reduceat(weight * p, starts) / total
-        weight, positive = total, np.add.reduceat(positive, starts)
-    return p, positive, np.maximum(weight - positive, 0.0)
+        found.append(block.start + np.flatnonzero(np.diff(cell, prepend=last)))
+        last = int(cell[-1])
+    return np.concatenate(found)
 
 
 def _columns(odds: FloatArray, weight: FloatArray, n: float) -> FloatArray:
@@ -145,35 +157,56 @@ def reach_of(sample: BinarySample, n_bins: Any, level: float) -> Reach | None:
     c of the standard deviation sqrt(p (1 - p)) of an outcome cost c^2 / 2 of log loss a row, to
     second order, and have the root mean square c sqrt(mean p (1 - p)).
     """
-    p = _as_drawn(sample).astype(np.float64)
-    spread = float((p * (1 - p)).mean())
     rows = round(independent_rows(sample))
+    p, spread, entropy = _as_drawn(sample)
     if spread == 0 or rows < 2:
         return None
-    open_ones = p[(p > 0) & (p < 1)]
-    entropy = -(open_ones * np.log(open_ones) + (1 - open_ones) * np.log1p(-open_ones)).sum()
-    matters = math.sqrt(2 * MATTERS * float(entropy) / len(p) * spread)
+    matters = math.sqrt(2 * MATTERS * entropy * spread)
     bins = UniformBins(n_bins).fit(sample).n_cells
     plan = Plan(power=POWER, level=level, n_bins=bins)
+    design = Design(p, bins)
     wider = plan._replace(design_effect=max(sample.n / rows, 1.0))
     found = needed = None
     try:
-        found = detectable_core(rows, p, plan)
+        found = detectable_core(rows, design, plan)
     except InvalidInputError:  # too few rows to find any error there can be
         found = None
     try:
-        needed = required_core(matters, p, wider)
+        needed = required_core(matters, design, wider)
     except InvalidInputError:  # no gap of this kind is that large
         needed = None
     return Reach(found, needed, matters)
 
 
-def _as_drawn(sample: BinarySample) -> FloatArray:
-    """Predictions as a draw by weight would have them."""
-    if sample.weight is None:
-        return sample.p
+def _as_drawn(sample: BinarySample) -> tuple[FloatArray, float, float]:
+    """Predictions as a draw by weight would have them, their mean variance and entropy."""
+    if sample.weight is None and sample.n > _ROWS:
+        scores = sample.pooled
+        sums = [_spread_and_entropy(p, weight) for p, weight, _ in scores.blocks()]
+        spread, entropy = (sum(each) / sample.n for each in zip(*sums, strict=True))
+        place = ((np.arange(_ROWS) + 0.5) / _ROWS * sample.n).astype(np.intp)
+        at = place if scores.alone else np.searchsorted(scores.cum_w[1:], place, side="right")
+        return scores.value[at].astype(np.float64), spread, entropy
+    given = sample.p if sample.weight is None else _drawn_by_weight(sample, sample.weight)
+    p = given.astype(np.float64)
+    spread, entropy = _spread_and_entropy(p, None)
+    return p, spread / len(p), entropy / len(p)
+
+
+def _spread_and_entropy(p: FloatArray, weight: FloatArray | None) -> tuple[float, float]:
+    """Sums of p (1 - p), and of the entropies."""
+    inside = (p > 0) & (p < 1)
+    if not inside.all():
+        p, weight = p[inside], None if weight is None else weight[inside]
+    spread, entropy = p * (1 - p), p * np.log(p) + (1 - p) * np.log1p(-p)
+    if weight is None:
+        return float(spread.sum()), -float(entropy.sum())
+    return float((weight * spread).sum()), -float((weight * entropy).sum())
+
+
+def _drawn_by_weight(sample: BinarySample, weight: FloatArray) -> FloatArray:
     order = np.argsort(sample.p, kind="stable")
-    share = np.cumsum(sample.weight[order])
+    share = np.cumsum(weight[order])
     count = min(max(round(sample.size), 1), _ROWS)
     at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
     return sample.p[order[at]]

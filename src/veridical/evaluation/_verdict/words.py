@@ -117,7 +117,7 @@ class PartWords:
         yield f"Of {count:,} groups {len(out):,} {verb} out: {listed}."
 
     def _group(self, part: JointPart) -> str:
-        rows = next(own.binary for key, own in self._source.groups() if key == part.label)
+        rows = self._source.group(part.label).binary
         means = (weighted_mean(values, rows.weight) for values in (rows.p, rows.y))
         says, observed = numbers_apart(*means)
         happens = "is right" if self._of_confidence else "happens"

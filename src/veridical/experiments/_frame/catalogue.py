@@ -59,15 +59,21 @@ _CHAPTER = (
     "Probability calibration, chapter 86 of a textbook of machine learning",
     "a textbook, chapter 86",
 )
+_ARENA = (
+    "Berta, Holzmüller, Bach and Jordan (2026), CalArena: a large-scale post-hoc calibration "
+    "benchmark, arXiv:2605.30188; probmetrics 1.3.0",
+    "Berta et al. (2026)",
+)
 
 EXPERIMENTS = (
     Experiment("survey-toy", "Worked examples of the survey, recomputed", *_SURVEY, 1),
-    Experiment("survey-binary", "Two classes whose truth is known", *_SURVEY, 5),
-    Experiment("survey-multiclass", "Three classes whose truth is known", *_SURVEY, 5),
-    Experiment("estimators", "Which estimator of the ECE to trust", *_ESTIMATORS, 30),
+    Experiment("survey-binary", "Two classes whose truth is known", *_SURVEY, 3),
+    Experiment("survey-multiclass", "Three classes whose truth is known", *_SURVEY, 4),
+    Experiment("estimators", "Which estimator of the ECE to trust", *_ESTIMATORS, 10),
     Experiment(
         "evaluating", "Lenses, distances, bins and consistency", *_EVALUATING, 5, takes_data=True
     ),
     Experiment("fake", "Classifiers made to measure", *_REVIEW, 10, takes_data=True),
     Experiment("chapter", "One draw against two hundred", *_CHAPTER, 2),
+    Experiment("arena", "Tables that others made", *_ARENA, 10),
 )

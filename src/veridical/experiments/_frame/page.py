@@ -10,10 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from veridical._core.runtime.files import whole_file, write_whole
-from veridical._core.typing import FloatArray
+from veridical.experiments._frame.words import WORDS, word_table
 from veridical.results import Fact
 from veridical.results.experiment import FactCheck, Verdict
 
@@ -88,8 +86,8 @@ class Page:
         - ``25.3``: added, the source has none
         - ``25.3 = 25.295 ± 0.01``: reproduced if it is the printed one within a tolerance
         - ``0.3 > 0.2``: the statement holds if this is so (also ``<``, ``<=``, ``>=``, ``==``)
+        - ``0.3 as well``: the statement holds if this is what the word means (`words.WORDS`)
         - ``0.3 > 0.2 and 0.1 < 0.5``: the statement holds if all of these are so
-        - ``0.3 is True``: the statement holds, for reasons that are not comparisons
 
         A number that was drawn is followed by its standard error, ``0.3 ~ 0.04 > 0.2``: what is
         not decided by two of them is undecided. A bar inside a text is written with a backslash.
@@ -136,19 +134,23 @@ class Page:
         for file, text in self._files.items():
             write_whole(beside / file, text)
         path = folder / f"{self.name}.md"
-        differing = [fact for fact in self.facts if fact.verdict == "differs"]
-        parts = [*header, *(["## What differs", _fact_table(differing)] if differing else [])]
+        parts = [*header]
+        for verdict, title in (("differs", "What differs"), ("undecided", "What cannot be told")):
+            chosen = [fact for fact in self.facts if fact.verdict == verdict]
+            parts += [f"## {title}", _fact_table(chosen)] if chosen else []
         for section in self._sections:
             parts += section.markdown()
+        parts += _how_judged()
         write_whole(path, "\n\n".join(parts) + "\n")
         return path
 
 
 _NUMBER = r"[-+]?(?:\d|inf|nan)\S*"
+_WORD = "|".join(sorted(WORDS, key=len, reverse=True))
 _COMPARED = re.compile(
-    rf"({_NUMBER})(?: ~ ({_NUMBER}))?(?: (<=|>=|==|<|>|=) ({_NUMBER})(?: ± ({_NUMBER}))?)?"
+    rf"({_NUMBER})(?: ~ ({_NUMBER}))?"
+    rf"(?: (<=|>=|==|<|>|=) ({_NUMBER})(?: ± ({_NUMBER}))?| as ({_WORD}))?"
 )
-_TOLD = re.compile(rf"({_NUMBER}) is (True|False)")
 _ORDER: tuple[Verdict, ...] = ("differs", "undecided", "reproduced")  # the worst decides
 
 
@@ -161,40 +163,43 @@ def _read_fact(text: str) -> Fact:
     'reproduced'
     >>> _read_fact("Fig. 12 | steeper than the diagonal | 0.8 > 1 | one draw").verdict
     'differs'
+    >>> _read_fact("Fig. 13 | works well | 0.6 ~ 0.1 as well").verdict  # more than half
+    'undecided'
     """
     name, *rest = (part.replace(r"\|", "|") for part in re.split(r" \|(?: |$)", text))
     claim = "" if _is_number(rest[0]) else rest.pop(0)
     if not rest or not _is_number(rest[0]) or len(rest) > 2:
         msg = f"{text!r} is not: name | statement, if it is one | number | reason"
         raise ValueError(msg)
-    reason = "".join(rest[1:])
-    known: dict[str, Any] = {"name": name, "claim": claim, "reason": reason}
-    if told := _TOLD.fullmatch(rest[0]):
-        verdict: Verdict = "reproduced" if told[2] == "True" else "differs"
-        return Fact(value=float(told[1]), verdict=verdict, **known)
     found = [_COMPARED.fullmatch(part) for part in rest[0].split(" and ")]
-    checks = tuple(_read_check(one) for one in found if one is not None and one[3])
-    value = float(found[0][1])  # type: ignore[index]  # all match
+    checks = tuple(_read_check(one) for one in found if one is not None and (one[3] or one[6]))
     verdicts = {check.verdict for check in checks}
-    verdict = next((one for one in _ORDER if one in verdicts), "added")
-    printed = next((check.bound for check in checks if check.sign == "="), None)
-    return Fact(value=value, verdict=verdict, printed=printed, checks=checks, **known)
+    return Fact(
+        name=name,
+        claim=claim,
+        reason="".join(rest[1:]),
+        value=float(found[0][1]),  # type: ignore[index]  # all match
+        verdict=next((one for one in _ORDER if one in verdicts), "added"),
+        printed=next((check.bound for check in checks if check.sign == "="), None),
+        checks=checks,
+    )
 
 
 def _is_number(text: str) -> bool:
     """Whether a part of a fact is its number, as against words."""
-    parts = text.split(" and ")
-    return bool(_TOLD.fullmatch(text)) or all(_COMPARED.fullmatch(part) for part in parts)
+    return all(_COMPARED.fullmatch(part) for part in text.split(" and "))
 
 
 def _read_check(found: re.Match[str]) -> FactCheck:
-    value, error, sign, bound, tolerance = found.groups()
+    value, error, sign, bound, tolerance, word = found.groups()
+    meaning = WORDS.get(word or "")
     return FactCheck(
         value=float(value),
         standard_error=float(error or 0),
-        sign=sign,
-        bound=float(bound),
+        sign=meaning.sign if meaning else sign,
+        bound=meaning.bound if meaning else float(bound),
         tolerance=float(tolerance or 0),
+        word=word or "",
     )
 
 
@@ -212,37 +217,46 @@ class _Section:
         return heading + self.parts + checked
 
 
+def _how_judged() -> list[str]:
+    """The last section of every page: standard errors, and what words mean."""
+    told = (
+        "A number that was drawn is followed by its standard error. What two of them decide is "
+        "*reproduced* or *differs*, all else is *undecided*; the worst of several comparisons "
+        "counts. Words of the source are judged by numbers, the same on every page:"
+    )
+    return ["## How claims are judged", told, markdown_table(word_table(), digits=2)]
+
+
 def _fact_table(facts: Sequence[Fact]) -> str:
     shown = [
         {
             "what": fact.name + (f": {fact.claim}" if fact.claim else ""),
             "printed": "" if fact.printed is None else f"{fact.printed:.6g}",
             "found": _found(fact),
+            "asked": _asked(fact),
             "verdict": f"**{fact.verdict}**" + (f": {fact.reason}" if fact.reason else ""),
         }
         for fact in facts
     ]
-    names = ("what", "printed", "found", "verdict")
+    names = ("what", "printed", "found", "asked", "verdict")
     return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
 
 
 def _found(fact: Fact) -> str:
-    """The number found, with its standard error where it was drawn."""
-    error = fact.checks[0].standard_error if fact.checks else 0.0
-    return f"{fact.value:.6g}" + (f" ± {error:.2g}" if error else "")
+    """The number found, with its standard error where it was drawn; all that were compared."""
+    found = [(check.value, check.standard_error) for check in fact.checks] or [(fact.value, 0.0)]
+    told = [f"{value:.6g}" + (f" ± {error:.2g}" if error else "") for value, error in found]
+    return ", ".join(dict.fromkeys(told))
 
 
-def drawn(values: Sequence[float] | FloatArray) -> str:
-    """Mean and its standard error as `Page.check` reads them.
-
-    Examples
-    --------
-    >>> drawn([0.1, 0.3])
-    '0.2 ~ 0.09999999999999999'
-    """
-    found = np.asarray(values, dtype=float)
-    error = float(found.std(ddof=1)) / len(found) ** 0.5 if len(found) > 1 else 0.0
-    return f"{float(found.mean())} ~ {error}" if error else f"{float(found.mean())}"
+def _asked(fact: Fact) -> str:
+    """What a claim's numbers are compared with, in the same order."""
+    asked = [
+        f"{check.sign} {check.bound:.4g}" + (f" ({check.word})" if check.word else "")
+        for check in fact.checks
+        if check.sign != "="
+    ]
+    return asked[0] if len(set(asked)) == 1 else ", ".join(asked)
 
 
 def by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

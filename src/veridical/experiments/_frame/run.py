@@ -14,13 +14,17 @@ from veridical.experiments._frame.catalogue import EXPERIMENTS, Experiment
 from veridical.experiments._frame.laboratory import Laboratory, without_doubts
 from veridical.experiments._frame.page import Page, markdown_table
 from veridical.results import ExperimentResult
+from veridical.results.experiment import COUNTED
 
 _INTRODUCTION = """\
 # What of the literature holds
 
 Each page regenerates the tables and figures of a source with this library, from seeds, beside the
-printed values, and says what holds, what differs and why. `veridical experiment NAME -o FOLDER`
-makes a page; `--quick` takes under a minute."""
+printed values, and says what holds, what differs and why, and what cannot be told: a claim is
+judged by two of its standard errors, and words such as "well" or "close" by one table of numbers
+that every page prints. Differences of one cause count once; outputs of programs, and claims judged
+once more in a corrected version, count by themselves, in the last column.
+`veridical experiment NAME -o FOLDER` makes a page; `--quick` takes under a minute, and says so."""
 
 
 def index_page(folder: Path) -> str:
@@ -30,15 +34,20 @@ def index_page(folder: Path) -> str:
         for experiment in EXPERIMENTS
         if (path := folder / f"{experiment.name}.json").exists()
     ]
+    own = [result.counts()[""] for result in found]
     table = markdown_table(
         {
             "experiment": [f"[{result.name}]({result.name}.md)" for result in found],
             "what": [result.title for result in found],
+            "run": ["quick" if result.quick else "full" for result in found],
+            **{verdict: [counts[verdict] for counts in own] for verdict in COUNTED},
             "verdict": [result.verdict for result in found],
         },
         digits=0,
     )
-    return f"{_INTRODUCTION}\n\n{table}\n"
+    total = {verdict: sum(counts[verdict] for counts in own) for verdict in COUNTED}
+    told = ", ".join(f"{count} {verdict}" for verdict, count in total.items())
+    return f"{_INTRODUCTION}\n\nClaims and numbers of the sources: {told}.\n\n{table}\n"
 
 
 _CALLER = "run_experiment"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory, Work
+from veridical.experiments._frame.noise import jackknifed
 from veridical.experiments._frame.page import Page, by_column
 from veridical.plots.panels import Bars, Line, Panel, marked_lines
+from veridical.results.experiment import ERRORS as DECIDED
 
 Key = tuple[str, int]  # classifier, and rows a map is fitted to
 SURVEY_ROWS = 10_000  # on which the survey trains its networks and fits its maps
@@ -35,7 +37,10 @@ class SurveyPlan:
     sizes : rows a map is fitted to
     n_repetitions : of each size
     names : calibrators
+    few : those among them that are also fitted to fewer rows, and always
+    n_every : repetitions of the others
     extra : classifiers the survey does not have, fitted to most rows only
+    n_extra : repetitions of these
     """
 
     n_networks: int
@@ -43,7 +48,22 @@ class SurveyPlan:
     sizes: tuple[int, ...]
     n_repetitions: int
     names: tuple[str, ...]
+    few: tuple[str, ...]
+    n_every: int
     extra: tuple[str, ...] = ()
+    n_extra: int = 10
+
+    def names_at(self, n_rows: int, repetition: int = 0) -> tuple[str, ...]:
+        """Calibrators that are fitted to so many rows."""
+        return self.names if n_rows == SURVEY_ROWS and repetition < self.n_every else self.few
+
+    def repetitions(self, classifier: str) -> int:
+        """How often they are."""
+        return (
+            min(self.n_extra, self.n_repetitions)
+            if classifier in self.extra
+            else self.n_repetitions
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +84,9 @@ class SurveyStudy:
     def values(
         self, classifier: str, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS
     ) -> FloatArray:
-        """One number of every repetition."""
-        return np.array([fit[calibrator][key] for fit in self.fits[classifier, n_rows]])
+        """One number of every repetition that has it."""
+        fits = self.fits[classifier, n_rows]
+        return np.array([fit[calibrator][key] for fit in fits if calibrator in fit])
 
     def mean(
         self, classifier: str, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS
@@ -77,9 +98,43 @@ class SurveyStudy:
         """Share of the true calibration error that a calibrator takes away, on average."""
         return removed(self.mean(classifier, NONE), self.mean(classifier, calibrator))
 
+    def independent(self, classifier: str, values: ArrayLike) -> FloatArray:
+        """Values of repetitions as independent rows: those of one network become their mean."""
+        found = np.asarray(values, dtype=float)
+        n = min(len(self.networks), len(found)) if classifier == "MLP" else len(found)
+        return np.array([found[i::n].mean(axis=0) for i in range(n)])
+
+    def told(self, statistic: Callable[..., float], classifier: str, *columns: ArrayLike) -> str:
+        """A function of the means of some columns of repetitions, with its standard error."""
+        return jackknifed(statistic, *(self.independent(classifier, c) for c in columns))
+
+    def removal(self, classifier: str, calibrator: str) -> str:
+        """`removed` with its standard error."""
+        pair = [self.values(classifier, name) for name in (NONE, calibrator)]
+        return self.told(removed, classifier, *pair)
+
+    def excess(
+        self, classifier: str, one: str, other: str, key: str, n_rows: int = SURVEY_ROWS
+    ) -> str:
+        """By how much a number is larger after one calibrator than after another."""
+        pair = [self.values(classifier, name, key, n_rows) for name in (one, other)]
+        return self.told(lambda difference: difference, classifier, pair[0] - pair[1])
+
     def ordered(self, classifier: str) -> list[str]:
         """Calibrators by their mean true error on the survey's number of rows, the best first."""
         return sorted(self.plan.names, key=lambda name: self.mean(classifier, name))
+
+    def least(self, classifier: str) -> str:
+        """Calibrator of the least true error, and those that two standard errors do not part."""
+        first, *rest = self.ordered(classifier)
+        also = []
+        for name in rest:
+            pair = [self.values(classifier, one) for one in (name, first)]
+            both = min(map(len, pair))
+            rows = self.independent(classifier, pair[0][:both] - pair[1][:both])
+            if rows.mean() < DECIDED * rows.std(ddof=1) / len(rows) ** 0.5:
+                also.append(name)
+        return first + (f" (not to be told from {', '.join(also)})" if also else "")
 
     def sizes_panel(
         self, classifier: str, calibrators: Sequence[str], title: str, label: str, key: str = "true"
@@ -102,13 +157,15 @@ class SurveyStudy:
             for name in self.ordered(classifier)
         ]
         caption = f"{title}, {SURVEY_ROWS:,} rows to fit, as many to test"
+        if self.plan.n_every < self.plan.n_repetitions:
+            caption += f"; {self.plan.n_every} repetitions of those the survey has not"
         page.table(by_column(("calibrator", *keys.values()), rows), caption=caption)
 
     def add_file(self, page: Page, keys: Sequence[str]) -> None:
         """Add all means and deviations as a file."""
         rows = []
         for classifier, n in self.fits:
-            for name in self.plan.names:
+            for name in self.plan.names_at(n):
                 for key in keys:
                     found = self.values(classifier, name, key, n)
                     mean, spread = f"{found.mean():.6f}", f"{np.std(found, ddof=1):.6f}"
@@ -160,16 +217,23 @@ def repeat(
     lab: Laboratory,
     what: str,
     work: Work,
+    plan: SurveyPlan,
     keys: Sequence[Key],
     networks: Sequence[Mapping[str, Any]],
-    n_repetitions: int,
     asked: Cell,
 ) -> dict[Key, list[dict[str, Any]]]:
     """Return all repetitions of every classifier and size; networks take turns."""
+    models = {name: classifier_cells(name, networks) for name, _ in keys}
     cells = [
-        {**models[i % len(models)], **asked, "n_rows": n, "repetition": i}
-        for models, n in ((classifier_cells(name, networks), n) for name, n in keys)
-        for i in range(n_repetitions)
+        {
+            **models[name][i % len(models[name])],
+            **asked,
+            "calibrators": list(plan.names_at(n, i)),
+            "n_rows": n,
+            "repetition": i,
+        }
+        for name, n in keys
+        for i in range(plan.repetitions(name))
     ]
-    done = lab.map(what, work, cells)
-    return {key: done[i * n_repetitions : (i + 1) * n_repetitions] for i, key in enumerate(keys)}
+    done = iter(lab.map(what, work, cells))
+    return {key: [next(done) for _ in range(plan.repetitions(key[0]))] for key in keys}

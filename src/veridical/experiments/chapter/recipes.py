@@ -11,7 +11,8 @@ import numpy as np
 from veridical import calibrators as maps
 from veridical._core.typing import FloatArray, IntArray
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page, drawn
+from veridical.experiments._frame.noise import drawn, share
+from veridical.experiments._frame.page import Page
 from veridical.inference import cox_test
 from veridical.miscalibration import BinnedError
 from veridical.scores import log_loss
@@ -179,7 +180,7 @@ def _causes(page: Page, many: Mapping[str, FloatArray]) -> None:
         - Section 86.2, boosted trees | over-confidence | {drawn(many["slope, boosted trees"])} < 1
           | slope of scikit-learn's gradient boosting with its defaults
         - Section 86.2, other base rate | is enough to break calibration |
-          {drawn(many["excess, after"] - many["excess, before"])} > 0.05 | rise of the mean of
+          {drawn(many["excess, after"] - many["excess, before"])} as large | rise of the mean of
           predictions less outcomes when four of five positives are taken away
     """)
 
@@ -213,10 +214,10 @@ def _methods(page: Page, many: Mapping[str, FloatArray]) -> None:
           Platt scaling on {_FEW} rows: classes are balanced here and one parameter is enough, or it
           cannot be told
         - Section 86.7, one-versus-rest | does not guarantee that probabilities sum to one |
-          {drawn(many["sums"])} > 0.005 | mean distance of the sum from 1 after Platt scaling of
+          {drawn(many["sums"])} > 0 | mean distance of the sum from 1 after Platt scaling of
           {CLASSES} classes, before renormalization
         - Section 86.7, calibrating on training rows | learns a near-identity map |
-          {drawn((np.abs(own - 1) < 0.25) * 1.0)} > 0.5 | share of data sets where the slope of
+          {share(np.abs(own - 1) < 0.25)} as most | share of data sets where the slope of
           boosted trees is within a quarter of 1 on the rows they were fitted to. Its median is
           {np.median(own):.1f}: no identity, but the wrong way round, sharpening predictions that
           are too sharp on fresh rows ({many["slope, boosted trees"].mean():.2f})

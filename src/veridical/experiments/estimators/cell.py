@@ -163,11 +163,11 @@ class Scale:
     ----------
     n_classes, n_features : of the tasks, every pair
     n_seeds : tasks of each pair
-    n_splits : training sets of each task
+    n_splits : training sets of each task, by law
+    n_wide : tasks of each pair, among them, for all sizes and newer estimators
     models : names
     n_resamples, sizes : of the samples the estimators see
-    n_pool : rows they are drawn from
-    n_truth : rows whose posteriors give the truth, those among them
+    n_rows : drawn of each task; they give the truth, and samples are drawn from them
     n_train : rows of a training set
     n_reference : rows on which the fine binning is measured
     """
@@ -175,30 +175,40 @@ class Scale:
     n_classes: tuple[int, ...] = (2, 5, 7)
     n_features: tuple[int, ...] = (2, 5, 7)
     n_seeds: int = 5
-    n_splits: int = 3
+    n_splits: tuple[int, int] = (3, 3)
+    n_wide: int = 5
     models: tuple[str, ...] = MODELS
     n_resamples: int = 200
     sizes: tuple[int, ...] = tuple(np.geomspace(30, 5000, 20).round().astype(int).tolist())
-    n_pool: int = 200_000
-    n_truth: int = 1_000_000
+    n_rows: int = 1_000_000
     n_train: int = 300
     n_reference: int = 2_000_000
 
+    @property
+    def printed_sizes(self) -> tuple[int, ...]:
+        """Sizes within the range of the source's figure."""
+        return tuple(n for n in self.sizes if n <= PRINTED_RANGE)
+
     def cells(self, seed: int, law: str) -> list[dict[str, Any]]:
-        """Every score distribution, as plain values; one task of every kind before the next."""
-        which = {} if law == LAWS[0] else {"law": law}
-        amounts = {"pool": self.n_pool, "truth": self.n_truth, "resamples": self.n_resamples}
-        return [
-            {**cell, "task": task, "split": split, **amounts, "sizes": list(self.sizes), **which}
-            for split in range(self.n_splits)
-            for task in range(self.n_seeds)
-            for cell in self._kinds(seed, self.models)
-        ]
+        """Every score distribution, as plain values; one task of every kind before the next.
+
+        Sizes beyond those of the source's figure, and newer estimators, see some tasks and their
+        first training sets only.
+        """
+        amounts = {"rows": self.n_rows, "resamples": self.n_resamples, "law": law}
+        found = []
+        for split in range(self.n_splits[LAWS.index(law)]):
+            for task in range(self.n_seeds):
+                wide = split == 0 and task < self.n_wide
+                sizes = list(self.sizes if wide else self.printed_sizes)
+                which = {"task": task, "split": split, "newer": wide, "sizes": sizes, **amounts}
+                found += [{**cell, **which} for cell in self._kinds(seed, self.models)]
+        return found
 
     def reference_cells(self, seed: int) -> list[dict[str, Any]]:
-        """One task of each kind with the models that are quick to ask."""
-        asked = {"task": 0, "split": 0, "rows": self.n_reference}
-        return [{**cell, **asked} for cell in self._kinds(seed, MODELS[:2])]
+        """One task of each kind with a model that is quick to ask."""
+        asked = {"task": 0, "split": 0, "law": LAWS[0], "rows": self.n_reference}
+        return [{**cell, **asked} for cell in self._kinds(seed, MODELS[1:2])]
 
     def _kinds(self, seed: int, models: Sequence[str]) -> list[dict[str, Any]]:
         """Every kind of task with each of some models."""
@@ -210,57 +220,52 @@ class Scale:
         ]
 
 
-WHOLE = Scale()
-REDUCED = Scale(
-    n_seeds=2,
-    n_splits=1,
-    n_resamples=40,
+SOURCE = Scale()  # what the source ran, by both laws
+FULL = Scale(
+    n_splits=(1, 1),
+    n_wide=1,
+    n_resamples=20,
     sizes=(30, 50, 90, 170, 300, 500, 1500, 5000),
-    n_truth=600_000,
+    n_rows=100_000,
 )
 QUICK = Scale(
     n_classes=(5,),
     n_features=(2,),
-    n_seeds=1,
-    n_splits=1,
+    n_seeds=4,
+    n_splits=(1, 1),
+    n_wide=4,
     models=MODELS[:2],
     n_resamples=12,
     sizes=(30, 90, 300, 500),
-    n_pool=20_000,
-    n_truth=60_000,
+    n_rows=20_000,
     n_reference=100_000,
 )
-FULL = REDUCED  # WHOLE is the grid of the source, some sixty times the work
 
 
 def measure_cell(cell: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Truth, reference, and how far each estimator is from them at every size, by lens."""
     task, model = task_and_model(cell)
-    pool = task.sample(cell["pool"], rng=rng)
-    p = predictions(model, pool)
+    rows = task.sample(cell["rows"], rng=rng)
+    p = predictions(model, rows)
     found: dict[str, Any] = {
-        "accuracy": float((p.argmax(axis=1) == pool.y).mean()),
-        "best accuracy": float(pool.posterior.max(axis=1).mean()),
+        "accuracy": float((p.argmax(axis=1) == rows.y).mean()),
+        "best accuracy": float(rows.posterior.max(axis=1).mean()),
     }
-    sums = {lens: GapSums.of(*scores_and_truths(p, pool.posterior, lens)) for lens in LENSES}
-    for more in _blocks(task, cell["truth"] - len(p), rng):
-        answers = predictions(model, more)
-        for lens in LENSES:
-            sums[lens].add(*scores_and_truths(answers, more.posterior, lens))
     for lens in LENSES:
-        score, truth = scores_and_truths(p, pool.posterior, lens)
-        reference = expected_fine_error(sums[lens].curve(score), score, truth)
-        value, half_width = sums[lens].error()
-        found[lens] = {"truth": value, "half width": half_width, "reference": reference}
-        found[lens]["errors"] = {}
+        score, truth = scores_and_truths(p, rows.posterior, lens)
+        sums = GapSums.of(score, truth)
+        reference = expected_fine_error(sums.curve(score), score, truth)
+        value, half_width = sums.error()
+        known = {"truth": value, "half width": half_width, "reference": reference}
+        found[lens] = {**known, "errors": {}}
     classes = tuple(range(task.n_classes))
-    problems = Problems.of(MulticlassSample(y=pool.y, p=p, classes=classes))
+    problems = Problems.of(MulticlassSample(y=rows.y, p=p, classes=classes))
     for n in cell["sizes"]:
-        rows = rng.integers(0, len(p), (cell["resamples"], n))
-        samples = [problems.take(some) for some in rows]
+        drawn = rng.integers(0, len(p), (cell["resamples"], n))
+        samples = [problems.take(some) for some in drawn]
         for lens in LENSES:
             known = found[lens]
-            estimators = _estimators(lens, task.n_classes, n)
+            estimators = _estimators(lens, task.n_classes, n, with_newer=cell["newer"])
             for name, read in read_all(estimators, samples, lens).items():
                 row = _figures(read, known["truth"], known["reference"])
                 known["errors"].setdefault(name, {})[str(n)] = row
@@ -308,7 +313,7 @@ def _blocks(task: GaussianMixtureTask, n: int, rng: np.random.Generator) -> Iter
 def task_and_model(cell: Mapping[str, Any]) -> tuple[GaussianMixtureTask, Any]:
     """The task of a cell, the same for all its models, and a model trained on it."""
     seeds = [cell["seed"], cell["classes"], cell["features"], cell["task"]]
-    task = random_task(cell["classes"], cell["features"], cell.get("law", LAWS[0]), seeds)
+    task = random_task(cell["classes"], cell["features"], cell["law"], seeds)
     rows = task.sample(cell["train"], rng=np.random.default_rng([*seeds, cell["split"]]))
     return task, untrained(cell["model"]).fit(rows.x, rows.y)
 
@@ -354,9 +359,9 @@ def predictions(model: Any, rows: TaskSample) -> FloatArray:
     return np.clip(model.predict_proba(rows.x), 0.0, 1.0)
 
 
-def _estimators(lens: str, n_classes: int, n: int) -> dict[str, Estimator]:
+def _estimators(lens: str, n_classes: int, n: int, *, with_newer: bool) -> dict[str, Estimator]:
     low = 1 / n_classes if lens == "confidence" else 0.0
-    found = as_meant(low) | newer()
+    found = as_meant(low) | (newer() if with_newer else {})
     if n <= PRINTED_RANGE:
         found |= {RUN + name: estimator for name, estimator in as_run(low).items()}
     return found

@@ -9,70 +9,101 @@ import numpy as np
 
 from veridical.binning import UniformBins
 from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.noise import with_error
 from veridical.experiments._frame.page import Page, by_column
-from veridical.experiments.estimators import cell as grid, claims, study as reports
-from veridical.experiments.estimators.cell import LAWS, RUN, WHOLE
+from veridical.experiments.estimators import cell as grid, claims, pictures
+from veridical.experiments.estimators.cell import LAWS, RUN
 from veridical.experiments.estimators.claims import AS_RUN, AS_WRITTEN, CORRECTED
+from veridical.experiments.estimators.reference import report_reference, report_truth
 from veridical.experiments.estimators.settings import LENSES, NEWER, settings
-from veridical.experiments.estimators.study import EstimatorStudy
+from veridical.experiments.estimators.study import Curves, EstimatorStudy, told_leaders
 from veridical.miscalibration import BinnedError
-from veridical.plots.panels import Panel, draw_panels
 
 
 def run(lab: Laboratory, page: Page) -> None:
     """Repeat Fig. 2 with estimators as meant and as run, and judge section 5.2 by both."""
     scale = grid.QUICK if lab.quick else grid.FULL
-    cells = [(law, cell) for law in LAWS for cell in scale.cells(lab.seed, law)]
-    cells.sort(key=lambda pair: pair[1]["task"])  # both laws come early
-    found = lab.map("score distributions", grid.measure_cell, [cell for _, cell in cells])
+    cells = [cell for law in LAWS for cell in scale.cells(lab.seed, law)]
+    found = lab.map("score distributions", grid.measure_cell, cells)
     checks = lab.map("reference", grid.measure_reference, scale.reference_cells(lab.seed))
-    study = EstimatorStudy(scale.sizes, found)
+    pairs = list(zip(cells, found, strict=True))
+    every = _study(scale.printed_sizes, pairs)
+    study = _study(scale.sizes, [pair for pair in pairs if pair[0]["newer"]])
     text, program = (
-        EstimatorStudy(
-            scale.sizes, [one for (of, _), one in zip(cells, found, strict=True) if of == law]
-        )
+        _study(scale.printed_sizes, [pair for pair in pairs if pair[0]["law"] == law])
         for law in LAWS
     )
-    _what_was_run(scale, study, page)
+    _what_was_run(scale, page)
     _two_errors(page)
-    reports.report_truth(study, lab, page)
-    reports.report_reference(study, checks, scale.n_reference, page)
+    report_truth(every, lab, page)
+    report_reference(every, checks, scale.n_reference, page)
     _small_samples(study, page)
     page.section("Figure 2 as run, corrected and as written")
-    caption = """Median over score distributions of the 95 % quantile of |estimate - truth| / truth.
-        Left: tasks, estimators and reference of the authors' program. Middle: the same tasks,
-        estimators without the two errors, the truth for reference. Right: the same on tasks as the
-        text describes them. | Six panels of fifteen falling curves each, error against sample
-        size."""
-    drawn = reports.figure_2(text, program)
-    page.figure("figure-2", draw_panels(drawn, columns=3, size=(3.3, 2.9), legend=True), caption)
-    caption = """The median in place of the 95 % quantile; estimators without errors, all tasks. |
-        Two panels of fifteen falling curves each, median error against sample size."""
-    page.figure("median", _drawn(reports.typical_error(study)), caption)
-    _curve_data({"text": text, "program": program}, page)
+    caption = "Error against sample size by family of estimators, two lenses."
+    for slug, words, errors in (
+        (
+            "figure-2",
+            "As run: tasks, estimators and reference of the authors' program",
+            {lens: program.run(lens) for lens in LENSES},
+        ),
+        (
+            "corrected",
+            "Corrected: the same tasks, estimators without the two errors, the truth for reference",
+            {lens: program.meant(lens) for lens in LENSES},
+        ),
+        (
+            "as-written",
+            "As written: the same on tasks as the text describes them",
+            {lens: text.meant(lens) for lens in LENSES},
+        ),
+    ):
+        told = f"""{words}. Median over score distributions of the 95 % quantile of |estimate -
+            truth| / truth; bands are one standard error, grey is whichever of the fifteen is best
+            at a size. |
+            {caption}"""
+        page.figure(slug, pictures.by_family(scale.printed_sizes, errors), told)
+    told = f"""The median in place of the 95 % quantile; estimators without errors, all tasks. |
+        {caption}"""
+    typical = {lens: every.meant(lens, "median") for lens in LENSES}
+    page.figure("median", pictures.by_family(scale.printed_sizes, typical), told)
+    _curve_data({"text": text, "program": program}, study, page)
     _effect_of_errors(program, page)
     held = claims.judge_claims(text, program, page)
+    _can_it_be_told({"tasks as written": text, "tasks of the program": program}, page)
     _newer(study, page)
     page.conclude(_conclusion(study, held))
 
 
-def _drawn(panels: list[Panel]) -> Any:
-    return draw_panels(panels, columns=2, size=reports.SIZE, legend=True)
+def _study(sizes: tuple[int, ...], pairs: list[tuple[Any, Any]]) -> EstimatorStudy:
+    """Results of some cells; a task is known by its law, its kind and its number."""
+    keys = [tuple(cell[key] for key in ("law", "classes", "features", "task")) for cell, _ in pairs]
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return EstimatorStudy(sizes, [one for _, one in pairs], np.array([numbers[k] for k in keys]))
 
 
-def _what_was_run(scale: grid.Scale, study: EstimatorStudy, page: Page) -> None:
+def _what_was_run(scale: grid.Scale, page: Page) -> None:
     page.section("What was run")
     tasks = len(scale.n_classes) * len(scale.n_features) * scale.n_seeds
+    wide = len(scale.n_classes) * len(scale.n_features) * scale.n_wide
+    by_law = [len(scale.cells(0, law)) for law in LAWS]
     page.text(
         f"Gaussian mixtures of {_told(scale.n_classes)} classes in {_told(scale.n_features)} "
-        f"features, {scale.n_seeds} of each, by two laws: as the text says, with means of modes on "
-        "[0, 1], and as the program draws them, on [-1, 1], which makes scores sharper. "
-        f"{len(scale.models)} models ({', '.join(scale.models)}) trained on {scale.n_splits} set "
-        f"of {scale.n_train} rows of each of the 2 x {tasks} tasks: {len(study.found)} score "
-        f"distributions. {scale.n_resamples} samples of each of the sizes {_told(scale.sizes)}, "
-        f"drawn from {scale.n_pool:,} rows. The source has {len(WHOLE.cells(0, LAWS[1]))} score "
-        f"distributions (45 tasks, three training sets), {WHOLE.n_resamples} samples and twenty "
-        "sizes; one constant of the experiment, `FULL = WHOLE`, runs all of that, by both laws."
+        f"features, {scale.n_seeds} of each, {tasks} tasks by each of two laws: as the text says, "
+        "with means of modes on [0, 1], and as the program draws them, on [-1, 1], which makes "
+        f"scores sharper. {len(scale.models)} models ({', '.join(scale.models)}) trained on "
+        f"{scale.n_train} rows. By the program's law {by_law[1]} score distributions "
+        f"({scale.n_splits[1]} training set(s) of each task), by the text's {by_law[0]} "
+        f"({scale.n_splits[0]})."
+    )
+    source = grid.SOURCE
+    page.text(
+        f"The source has {len(source.cells(0, LAWS[1]))} score distributions (45 tasks, four "
+        f"models, three training sets). What was cut: {scale.n_resamples} samples of each size "
+        f"instead of {source.n_resamples}, so that the 95 % quantile lies between the largest two; "
+        f"the sizes {_told(scale.sizes)} instead of twenty, those above {grid.PRINTED_RANGE} and "
+        f"the newer estimators on {wide} tasks of each law only; one training set of each task "
+        f"instead of three; {scale.n_rows:,} rows of a task, which give the truth and are what "
+        "samples are drawn from. Standard errors are over tasks."
     )
     page.text(
         "What differs otherwise: posteriors are exact, and give the truth. Support vectors get "
@@ -107,7 +138,8 @@ def _two_errors(page: Page) -> None:
         "above 1/K, while the others have ten on [1/K, 1]. Read on 300 rows of a calibrated model "
         "with three classes, ten bins:"
     )
-    page.check(f"""
+    page.check(
+        f"""
         - ECE_c of 300 rows, authors' program | {read["convex as run"]} = 0.055441 ± 1e-6 | its
           output; weights swapped
         - ECE_c of 300 rows, linear binning | {read["convex as meant"]} | what its text describes
@@ -115,7 +147,9 @@ def _two_errors(page: Page) -> None:
           output; ten bins on [0, 1], seven of use
         - ECE_l of 300 rows, ten bins on [1/3, 1] | {read["legacy as meant"]} | at the same number
           of bins as the others
-    """)
+    """,
+        origin="the authors' program",
+    )
     page.table(
         {
             "estimator": ["legacy (ECE_l)", "convex (ECE_c)"],
@@ -133,42 +167,66 @@ def _two_errors(page: Page) -> None:
 def _small_samples(study: EstimatorStudy, page: Page) -> None:
     page.section("How far off is 30 rows?")
     n = study.sizes[0]
-    lowest = {lens: np.stack(list(study.meant(lens).values())).min(axis=0) for lens in LENSES}
-    least = min(float(lowest[lens][0]) for lens in LENSES)
-    last = min(float(lowest[lens][-1]) for lens in LENSES)
-    page.check(f"""Section 5.2, error at {n} rows as a share of the truth | {least} = 0.1 ± 0.05 |
-        the lowest of all settings and lenses; {last:.2f} at n = {study.sizes[-1]:,}""")
+    errors = {lens: study.meant(lens) for lens in LENSES}
+
+    def least(curves: Curves, at: int = 0) -> float:
+        return min(float(curve[at]) for curve in curves.values())
+
+    lens = min(LENSES, key=lambda one: least(errors[one].curves()))
+    found, noise = least(errors[lens].curves()), float(errors[lens].noise(least))
+    last = min(least(errors[one].curves(), -1) for one in LENSES)
+    page.check(f"""Section 5.2, error at {n} rows as a share of the truth | {
+        with_error(found, noise)
+    } = 0.1 ± 0.05 | the lowest of all settings and lenses; {last:.2f} at n =
+        {study.sizes[-1]:,}""")
+    median = min(least(study.meant(one, "median").curves()) for one in LENSES)
     page.text(
         f"The source says that in small samples the error is around 10 % of the true value. With "
-        f"{n} rows the 95 % quantile of the error of the best setting is {least:.1f} times the "
-        f"truth, and its median {_least_median(study):.1f} times. What the source concludes holds "
-        "all the more: nobody should judge calibration by so few rows."
+        f"{n} rows the 95 % quantile of the error of the best setting is {found:.1f} times the "
+        f"truth, and its median {median:.1f} times. What the source concludes holds all the more: "
+        "nobody should judge calibration by so few rows."
     )
 
 
-def _least_median(study: EstimatorStudy) -> float:
-    return min(float(curve[0]) for lens in LENSES for curve in study.meant(lens, "median").values())
+def _curve_data(studies: dict[str, EstimatorStudy], wide: EstimatorStudy, page: Page) -> None:
+    rows: list[tuple[object, ...]] = []
+    for lens in LENSES:
+        known = [
+            (law, version, study.sizes, errors)
+            for law, study in studies.items()
+            for version, errors in (("as run", study.run(lens)), ("corrected", study.meant(lens)))
+        ]
+        known.append(("both", "with newer", wide.sizes, wide.everything(lens)))
+        for law, version, sizes, errors in known:
+            noise = errors.noise(lambda curves: np.stack(list(curves.values())))
+            for (name, curve), spread in zip(errors.curves().items(), noise, strict=True):
+                rows += [
+                    (law, lens, n, name, version, f"{value:.4f}", f"{error:.4f}")
+                    for n, value, error in zip(sizes, curve, spread, strict=True)
+                ]
+    names = ("tasks", "lens", "n", "estimator", "version", "q95_over_truth", "standard_error")
+    page.data("curves", by_column(names, rows), caption="All curves as a table")
 
 
-def _curve_data(studies: dict[str, EstimatorStudy], page: Page) -> None:
+def _can_it_be_told(studies: dict[str, EstimatorStudy], page: Page) -> None:
+    """By how much the best setting leads at each size, and whether tasks like these tell."""
+    page.section("Who wins, and can it be told?")
     rows: list[tuple[object, ...]] = []
     for (law, study), lens in product(studies.items(), LENSES):
-        for version, sizes, curves in (
-            ("as run", study.printed_sizes, study.run(lens)),
-            ("corrected", study.sizes, study.meant(lens)),
-            ("newer", study.sizes, study.newer(lens)),
-        ):
-            for name, curve in curves.items():
-                pairs = zip(sizes, curve, strict=True)
-                rows += [(law, lens, n, name, version, f"{value:.4f}") for n, value in pairs]
-    names = ("tasks", "lens", "n", "estimator", "version", "q95_over_truth")
-    page.data("curves", by_column(names, rows), caption="All curves as a table")
+        for n, lead in zip(study.sizes, study.meant(lens).leads(), strict=True):
+            by = f"{100 * np.expm1(lead.by):.1f} % ± {100 * lead.error:.1f}"
+            rows.append((law, lens, n, lead.best, lead.second, by, "yes" if lead.sure else "no"))
+    names = ("tasks", "lens", "n", "best", "second", "lead", "told by two standard errors")
+    page.table(by_column(names, rows), caption="The fifteen settings as meant, 95 % quantile")
+    sure = [row[-1] == "yes" for row in rows]
+    page.check(f"""Best setting at a size, share of places where it can be told | {np.mean(sure)} |
+        {sum(sure)} of {len(sure)} laws, lenses and sizes: elsewhere the second is as good as far as
+        {len(set(next(iter(studies.values())).tasks.tolist()))} tasks of each law say""")
 
 
 def _effect_of_errors(study: EstimatorStudy, page: Page) -> None:
     """The same estimators with and without the errors, against the same truth."""
-    n = study.printed_sizes[-1]
-    at = len(study.printed_sizes) - 1
+    n, at = study.sizes[-1], -1
     names = [name for name in settings() if RUN + name in study.found[0]["confidence"]["errors"]]
     page.table(
         {
@@ -184,9 +242,9 @@ def _effect_of_errors(study: EstimatorStudy, page: Page) -> None:
 def _newer(study: EstimatorStudy, page: Page) -> None:
     page.section("What to use today")
     caption = """Estimators the source does not have, the density estimator it recommends, and
-        (dashed) whichever of its fifteen settings is best at each size. | Two panels of falling
-        curves, error of newer estimators against sample size."""
-    page.figure("newer", _drawn(reports.newer_ones(study)), caption)
+        (grey) whichever of its fifteen settings is best at each size; bands are one standard
+        error. | Two panels of falling curves, error of newer estimators against sample size."""
+    page.figure("newer", pictures.newer_ones(study), caption)
     for lens in LENSES:
         rows = [
             (name, *study.errors(lens, name, "mean").mean(axis=0).tolist())
@@ -195,15 +253,18 @@ def _newer(study: EstimatorStudy, page: Page) -> None:
         caption = f"Mean absolute error, {lens} lens (mean over score distributions)"
         sizes = [f"n = {n:,}" for n in study.sizes]
         page.table(by_column(["estimator", *sizes], rows), caption=caption)
-        best = study.meant(lens) | study.newer(lens)
-        page.text(f"Least 95 % quantile of all: {claims.told_leaders(best, study.sizes)}.")
+        page.text(f"Least 95 % quantile of all: {_best(study, lens)}.")
     page.text("See [which estimator should I use](../which-estimator.md) for the advice.")
+
+
+def _best(study: EstimatorStudy, lens: str) -> str:
+    return told_leaders(study.everything(lens).leads(), study.sizes)
 
 
 def _conclusion(study: EstimatorStudy, held: dict[str, int]) -> str:
     said = " ".join(
         f"Closest under the {lens} lens on all tasks, newer estimators included: "
-        f"{claims.told_leaders(study.meant(lens) | study.newer(lens), study.sizes)}."
+        f"{_best(study, lens)}."
         for lens in LENSES
     )
     return (

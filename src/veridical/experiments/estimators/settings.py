@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-
-from veridical._core.sample import BinarySample
-from veridical.binning import Binning, IntervalPartition, QuantileBins, SweepBins, UniformBins
+from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.binning.counts import BinCount
 from veridical.miscalibration import BinnedError, DensityError, Estimator, SmoothError
 
@@ -17,18 +14,6 @@ COUNTS: tuple[BinCount, ...] = (10, 30, "sqrt")
 BANDWIDTHS: tuple[float | str, ...] = ("silverman", 0.1, 0.033)
 NEWER = ("debiased, 15 bins", "monotone sweep", "smooth (smECE)", "plain, 15 bins")
 _COARSE = 512  # a grid to begin with; it is refined wherever a bandwidth asks for it
-
-
-@dataclass(frozen=True)
-class BoundedQuantileBins(QuantileBins):
-    """Equal-mass bins of scores that cannot lie below `low`: centres of the outer bins need it."""
-
-    low: float = 0.0
-
-    def fit(self, sample: BinarySample) -> IntervalPartition:
-        """Return the bins, the first of which begins at `low`."""
-        found = super().fit(sample)
-        return replace(found, edges=np.concatenate([[self.low], found.edges[1:]]))
 
 
 def settings() -> tuple[str, ...]:
@@ -49,7 +34,7 @@ def as_meant(low: float) -> dict[str, Estimator]:
             adaptive, linear = family in ("ECE_a", "ECE_ac"), family in ("ECE_c", "ECE_ac")
             binning: Binning = UniformBins(count, support=(low, 1.0))
             if adaptive:
-                binning = BoundedQuantileBins(count, low=low)
+                binning = QuantileBins(count, support=(low, 1.0))
             error = BinnedError(binning, assignment="linear" if linear else "hard")
             found[f"{family} {count}"] = error
     for bandwidth in BANDWIDTHS:

@@ -14,6 +14,7 @@ import numpy as np
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.noise import apart, drawn, share_of
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.predictions import Predictions
 from veridical.experiments.evaluating import networks as shared
@@ -80,15 +81,18 @@ def diagram_section(page: Page, networks: list[Predictions]) -> None:
 
 def _judge_diagrams(page: Page, curves: dict[str, dict[str, ReliabilityCurve]]) -> None:
     shares = {
-        name: sum(map(n_outside, both.values())) / sum(map(len, both.values()))
+        name: share_of(
+            sum(map(n_outside, both.values())) / sum(map(len, both.values())),
+            sum(map(len, both.values())),
+        )
         for name, both in curves.items()
     }
     page.check(f"""
         - Figure 4 | the diagrams of an unsure, calibrated network do not rule it out |
-          {shares[CALIBRATED]} < 0.3 | share of bins outside their bar, calibrated fake; by chance
+          {shares[CALIBRATED]} < 0.5 | share of bins outside their bar, calibrated fake; by chance
           0.1
-        - Figures 15 and 17 | those of a sure, over-confident network do | {shares[OVERCONFIDENT]} >
-          0.5 | the same share, over-confident fake
+        - Figures 15 and 17 | those of a sure, over-confident network do, in most bins |
+          {shares[OVERCONFIDENT]} as most | the same share, over-confident fake
     """)
 
 
@@ -113,21 +117,21 @@ def _grouped(page: Page, networks: list[Predictions]) -> None:
         chance."""
     )
     for network in networks:
-        drawn = simplex(network.y, network.p, lens=Grouped(_GROUPS), n_bins=10)
+        chart = simplex(network.y, network.p, lens=Grouped(_GROUPS), n_bins=10)
         caption = f"""{network.name}: classes 0 to 2, 3 to 5 and 6 to 9. | Triangle with arrows from
             predictions to outcomes of {network.name}"""
-        page.figure(f"groups-{_slug(network.name)}", drawn.figure, caption)
+        page.figure(f"groups-{_slug(network.name)}", chart.figure, caption)
         if network.name == CALIBRATED:
-            _judge_arrows(page, drawn.summary)
+            _judge_arrows(page, chart.summary)
 
 
 def _judge_arrows(page: Page, cells: VectorSummary) -> None:
     length = np.abs(cells.mean_y - cells.mean_p).sum(axis=1) / 2
     half = cells.count >= np.median(cells.count)
-    frequent, rare = float(length[half].mean()), float(length[~half].mean())
     page.check(f"""Figure 1 | arrows are short, above all where predictions are frequent |
-        {frequent} is {frequent < rare / 2 and frequent < 0.05} | mean total variation in the fuller
-        half of the cells of the calibrated fake; {rare:.3f} in the other half""")
+        {drawn(length[half])} as close and {apart(length[half], length[~half])} < 0 | mean total
+        variation in the fuller half of the cells of the calibrated fake, and that less the mean of
+        the other half, {length[~half].mean():.3f}""")
 
 
 def _curve(network: Predictions, kind: str) -> ReliabilityCurve:

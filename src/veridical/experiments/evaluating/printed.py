@@ -43,6 +43,7 @@ PRINTED = (
     Printed(5, "LeNet", "maximum", "data-dependent", 0.009, 0.011, 0.013, 0.011),
 )
 _HALF = 0.0005  # rounding of three decimals
+_UNSQUARED = "distances not squared"
 
 
 def printed_section(page: Page) -> None:
@@ -72,11 +73,14 @@ def printed_section(page: Page) -> None:
             both rounded to three decimals""")
     matched = sum(abs(math.sqrt(2) * line.tv - line.squared) <= tolerance for line in lines)
     needed = min(line.squared / (2 * line.tv) for line in lines)
-    page.check(f"""Tables 3 to 5, maximum lens | the distance is the squared Euclidean one |
-        {needed} is {matched < len(lines)} | {matched} of {len(lines)} match the unsquared distance.
-        A squared distance so large needs gaps of at least this size on average, weighted by
-        themselves, in every network, where the estimates are gaps of
-        {min(line.tv for line in lines)} to {max(line.tv for line in lines)}""")
+    page.check(
+        f"""Tables 3 to 5, maximum lens | the distance is the squared Euclidean one | {needed} < 0.1
+        | {matched} of {len(lines)} match the unsquared distance. A squared distance so large needs
+        gaps of at least this size on average, weighted by themselves, in every network, where the
+        estimates are gaps of {min(line.tv for line in lines)} to
+        {max(line.tv for line in lines)}""",
+        cause=_UNSQUARED,
+    )
     _canonical(page)
 
 
@@ -99,7 +103,10 @@ def _canonical(page: Page) -> None:
             "gap of cells printed": [line.tv_null for line in lines],
         }
     )
-    page.check(f"""Tables 3 to 5, canonical lens | the distance is the squared Euclidean one |
+    page.check(
+        f"""Tables 3 to 5, canonical lens | the distance is the squared Euclidean one |
         {min(needed)} < 0.1 | smallest gap that cells of a calibrated model would need to have by
         chance, more than ten times the printed mean gap; unsquared distances of the stand-ins below
-        have such ratios""")
+        have such ratios""",
+        cause=_UNSQUARED,
+    )

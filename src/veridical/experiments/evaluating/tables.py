@@ -14,6 +14,7 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.noise import with_error
 from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments._frame.predictions import Predictions
 from veridical.experiments.evaluating import networks as shared
@@ -230,8 +231,8 @@ def _judge_distances(page: Page, lines: Lines) -> None:
         if lens == "maximum" and name in _OWN
     ]
     page.check(f"""Maximum lens, Euclidean distance | it is √2 times the total variation |
-        {max(ratios)} is {max(abs(ratio - math.sqrt(2)) for ratio in ratios) < 1e-9} | the ratio,
-        the same for every network and both kinds of bins""")
+        {max(abs(ratio - math.sqrt(2)) for ratio in ratios)} < 1e-9 | largest difference of the
+        ratio from it, over networks and both kinds of bins""")
     line = lines[shared.DIGITS, "maximum", EQUAL]
     for distance, name in DISTANCES.items():
         page.check(f"""digits, maximum lens, equal bins, {name} | {line[distance]["estimate"]}""")
@@ -248,22 +249,28 @@ def _judge_order(page: Page, lines: Lines) -> None:
         one = lines[network, lens, bins]["tv"]
         return float((one["estimate"] - one["null"]) / one["null_spread"])
 
-    equal = estimate(CALIBRATED, "canonical", EQUAL) - estimate(OVERCONFIDENT, "canonical", EQUAL)
-    top = estimate(CALIBRATED, "maximum", EQUAL) - estimate(OVERCONFIDENT, "maximum", EQUAL)
+    def difference(lens: str) -> str:
+        both = [lines[name, lens, EQUAL]["tv"] for name in (CALIBRATED, OVERCONFIDENT)]
+        error = math.hypot(*(one["spread"] for one in both))
+        return with_error(both[0]["estimate"] - both[1]["estimate"], error)
+
     page.check(f"""Section 5.2, order of models | a model that is worse by the diagrams can have the
-        lower estimate | {equal} is {equal > 0 > top} | calibrated minus over-confident fake,
-        canonical lens and equal bins; through the maximum lens {top:.4f}. In the paper LeNet reads
-        0.219 against 0.059 of DenseNet, and 0.007 against 0.038""")
+        lower estimate | {difference("canonical")} > 0 and {difference("maximum")} < 0 | calibrated
+        minus over-confident fake, equal bins, through the canonical and the maximum lens. In the
+        paper LeNet reads 0.219 against 0.059 of DenseNet, and 0.007 against 0.038""")
+    pair = [lines[CALIBRATED, "canonical", bins]["tv"] for bins in (EQUAL, DATA)]
     wide, narrow = (estimate(CALIBRATED, "canonical", bins) for bins in (EQUAL, DATA))
-    page.check(f"""Section 5.2, bins | the binning scheme matters | {wide / narrow} is
-        {wide > 3 * narrow} | calibrated fake, canonical lens: {wide:.3f} with equal and
-        {narrow:.3f} with data-dependent bins; the paper's LeNet 0.219 and 0.027, a ratio of 8.1""")
+    error = wide / narrow * math.hypot(*(one["spread"] / one["estimate"] for one in pair))
+    page.check(f"""Section 5.2, bins | the binning scheme matters much |
+        {with_error(wide / narrow, error)} as much | calibrated fake, canonical lens: {wide:.3f}
+        with equal over {narrow:.3f} with data-dependent bins; the paper's LeNet 0.219 and 0.027, a
+        ratio of 8.1""")
     least = min(excess(OVERCONFIDENT, *case) for case in _CASES)
     most = max(excess(CALIBRATED, *case) for case in _CASES)
     page.check(f"""Section 4.3, against the null level | compared with consistency values, models
-        are told apart | {most} is {least > 5 > 4 > most} | largest excess of the calibrated fake
-        over its null level, in standard deviations, over lenses and bins; smallest of the
-        over-confident one: {least:.1f}""")
+        are told apart | {most} < 4 and {least} > 4 | largest excess of the calibrated fake over its
+        null level, in standard deviations, over lenses and bins, and smallest of the over-confident
+        one""")
 
 
 def _judge_cells(page: Page, lines: Lines) -> None:
@@ -287,8 +294,8 @@ def _judge_cells(page: Page, lines: Lines) -> None:
     few = {bins: [lines[key]["few"] for key in own if key[2] == bins] for bins in (EQUAL, DATA)}
     page.check(f"""
         - Appendix B, equal bins | they are mostly too sparse to estimate anything |
-          {min(few[EQUAL])} > 0.5 | smallest share, over the networks, of occupied cells with fewer
-          than 10 rows
+          {min(few[EQUAL])} as most | smallest share, over the networks, of occupied cells with
+          fewer than 10 rows
         - Appendix B, data-dependent bins | they are not | {max(few[DATA])} < 0.5 | largest such
           share
     """)
@@ -296,8 +303,8 @@ def _judge_cells(page: Page, lines: Lines) -> None:
         key[0]: lines[key]["largest"] / lines[key]["smallest"] for key in own if key[2] == DATA
     }
     page.check(f"""Appendix B, sizes | data-dependent bins hold approximately equally many
-        predictions | {min(uneven.values())} is {max(uneven.values()) < 3} | rows of the largest
-        cell over those of the smallest, for the network where they are most alike; for
-        {max(uneven, key=lambda name: uneven[name])} {max(uneven.values()):.0f}. A split at the mean
+        predictions, similar ones | {max(uneven.values())} as similar | rows of the largest cell
+        over those of the smallest, for {max(uneven, key=lambda name: uneven[name])};
+        {min(uneven.values()):.1f} for the network where they are most alike. A split at the mean
         of a skewed class leaves little on one side, and a cell is split once more however small its
         parts will be""")

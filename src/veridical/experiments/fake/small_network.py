@@ -8,6 +8,7 @@ import numpy as np
 
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.noise import drawn
 from veridical.experiments._frame.page import Page
 from veridical.plots.panels import Bars, Line, Mark, Panel, draw_panels
 
@@ -18,7 +19,7 @@ _OUTER = 0.9  # confidences beyond which predictions crowd
 
 def show_small_network(lab: Laboratory, page: Page) -> None:
     """Train small networks on made-up data, and ask where their ECE comes from."""
-    cells = [{"repetition": r} for r in range(1 if lab.quick else 10)]
+    cells = [{"repetition": r} for r in range(2 if lab.quick else 10)]
     found = lab.map("small network", _train, cells)
     first = found[0]
     page.section("Figures 1 and 2: a reliability curve hides its weights")
@@ -43,16 +44,17 @@ def show_small_network(lab: Laboratory, page: Page) -> None:
     page.figure("small-network", draw_panels(panels, columns=2, size=(3.4, 3.2)), caption)
     deepest = [one["largest gap"] for one in found]
     page.check(f"""Figure 1 | in the middle there are large deviations from the diagonal |
-        {np.mean(deepest)} > 0.1 | largest |accuracy - confidence| of a middle bin, mean over
+        {drawn(deepest)} as large | largest |accuracy - confidence| of a middle bin, mean over
         networks; at the outer end {np.mean([one["outer gap"] for one in found]):.3f}""")
     rows = float(np.mean([one["middle rows"] for one in found]))
-    part = float(np.mean([one["middle part"] for one in found]))
+    part = [one["middle part"] for one in found]
     page.check(f"""
         - Figure 2, population | most of the bins in the middle are almost empty in comparison |
-          {np.mean([one["largest middle"] for one in found])} < 0.1 | share of rows in the fullest
+          {drawn([one["largest middle"] for one in found])} as few | share of rows in the fullest
           middle bin; all of them together hold {rows:.2f}
-        - Figure 2, contribution | and hence they do not contribute much to the ECE | {part} < 0.25
-          | their share of the ECE, with {rows:.2f} of the rows; the ECE is that of the last bins,
+        - Figure 2, contribution | and hence they do not contribute much to the ECE |
+          {drawn(part)} as not much | their share of the ECE, with {rows:.2f} of the rows; the ECE
+          is that of the last bins,
           where the curve looks best
     """)
 

@@ -173,13 +173,16 @@ def twins(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
 
 
 CLASSIFIERS = ("under", "over", "MLP")
+EXTRA = ("posterior",)
+DRAWN = (NONE, *SURVEYED, "spline", "equal-mass binning")  # against the number of rows
 
 
 def plan_of(lab: Laboratory) -> studies.SurveyPlan:
     """Return the full plan, or the quick one."""
     if lab.quick:
-        return studies.SurveyPlan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
-    return studies.SurveyPlan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
+        return studies.SurveyPlan(2, 1_000, (SURVEY_ROWS,), 4, QUICK, QUICK, 4, EXTRA)
+    sizes, every = (300, 1_000, SURVEY_ROWS), tuple(calibrators())
+    return studies.SurveyPlan(25, SURVEY_ROWS, sizes, 50, every, DRAWN, 10, EXTRA)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +214,6 @@ class BinaryStudy(studies.SurveyStudy):
             ]
         )
 
-    def gap_removed(self, classifier: str, calibrator: str, low: float, high: float) -> float:
-        """Share of the distance from the true map that is taken away in a range of scores."""
-        before, after = (
-            float(self.gaps(classifier, name, low, high).mean()) for name in (NONE, calibrator)
-        )
-        return studies.removed(before, after)
-
 
 def do_study(lab: Laboratory) -> BinaryStudy:
     """Train networks, fit every calibrator to every classifier, and ask every estimator."""
@@ -230,18 +226,18 @@ def do_study(lab: Laboratory) -> BinaryStudy:
         ]
         for name in CLASSIFIERS
     }
-    keys = [(name, n) for name in CLASSIFIERS for n in plan.sizes] + [("posterior", SURVEY_ROWS)]
+    keys = [(name, n) for name in CLASSIFIERS for n in plan.sizes] + [
+        (name, SURVEY_ROWS) for name in EXTRA
+    ]
     split = [NONE, "binning", "isotonic"]  # whose losses are told apart
-    asked = {"calibrators": list(plan.names), "split": split}
-    count = plan.n_repetitions
-    fits = studies.repeat(lab, "fits", calibrate, keys, networks, count, asked)
-    guesses = studies.repeat(lab, "estimates", estimate, keys[:-1], networks, count, {})
+    fits = studies.repeat(lab, "fits", calibrate, plan, keys, networks, {"split": split})
+    guesses = studies.repeat(lab, "estimates", estimate, plan, keys[:-1], networks, {})
     shown = [
         {**studies.classifier_cells(name, networks)[0], "n_rows": SURVEY_ROWS}
         for name in CLASSIFIERS
     ]
     examples = dict(zip(CLASSIFIERS, lab.map("examples", example, shown), strict=True))
-    pairs = [{"n_rows": SURVEY_ROWS, "repetition": i} for i in range(count)]
+    pairs = [{"n_rows": SURVEY_ROWS, "repetition": i} for i in range(plan.n_repetitions)]
     both = lab.map("twins", twins, pairs)
     return BinaryStudy(plan, networks, fits, truths, guesses, examples, both)
 
@@ -249,4 +245,5 @@ def do_study(lab: Laboratory) -> BinaryStudy:
 def mean_map(study: BinaryStudy, classifier: str, calibrator: str) -> tuple[FloatArray, FloatArray]:
     """Scores and the mean map over repetitions; of "MLP" those of the first network."""
     fits = study.fits[classifier, SURVEY_ROWS][:: len(study.truths[classifier])]
-    return SCORES, np.mean([fit[calibrator]["map"] for fit in fits], axis=0)
+    known = [fit[calibrator]["map"] for fit in fits if calibrator in fit]
+    return SCORES, np.mean(known, axis=0)

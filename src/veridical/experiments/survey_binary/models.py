@@ -6,6 +6,7 @@ import numpy as np
 
 from veridical import simulation
 from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.noise import share
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.survey_tasks import N_SCORES, SCORES
 from veridical.experiments.survey_binary.cells import BinaryStudy, the_line
@@ -23,7 +24,7 @@ def judge_task(page: Page) -> None:
     page.check(f"Section 5.2, best possible accuracy | {best}")
     halves = task.interval_mass([-np.inf, 0, np.inf])
     lost = best - float(halves[0, 0] + halves[1, 1])
-    page.check(f"""Section 5.2, boundary at 0 | nearly Bayes-optimal | {lost} < 0.005 | accuracy
+    page.check(f"""Section 5.2, boundary at 0 | nearly Bayes-optimal | {lost} as nearly | accuracy
         lost""")
     wide = simulation.GaussianMixtureTask(
         [4, -72, -4, 64], np.square([980, 1024, 960, 1280]), [0, 0, 1, 1]
@@ -45,15 +46,15 @@ def judge_models(page: Page, study: BinaryStudy, lab: Laboratory) -> None:
     strength = np.abs(line.posterior[:, 1] - 0.5)
     closer = line.mass @ (np.abs(simulation.survey_f_under(line.x)[:, 1] - 0.5) < strength)
     farther = line.mass @ (np.abs(simulation.survey_f_over(line.x)[:, 1] - 0.5) > strength)
-    for name, where, share in (
+    for name, where, part in (
         ("f_under", "closer to 0.5", closer),
         ("f_over", "closer to 0 and 1", farther),
     ):
-        page.check(f"""Fig. 12, {name} against the posterior | {where} than the posterior | {share}
-            > 0.5 | for this share of rows""")
+        page.check(f"""Fig. 12, {name} against the posterior | {where} than the posterior | {part}
+            as most | for this share of rows""")
     outside = line.mass @ (np.abs(simulation.survey_f_under(line.x)[:, 1] - 0.5) > 0.4)
-    page.check(f"""Fig. 12, range of f_under | barely leaves 0.1 to 0.9 | {outside} < 0.01 | share
-        of rows outside""")
+    page.check(f"""Fig. 12, range of f_under | barely leaves 0.1 to 0.9 | {outside} as barely |
+        share of rows outside""")
     _judge_slopes(page)
     _judge_network(page, study)
     _judge_sampling(page, lab)
@@ -70,7 +71,7 @@ def _judge_slopes(page: Page) -> None:
           from 0.25 to 0.75
     """)
     ends = min(_slope("f_over", 0.001, 0.05), _slope("f_over", 0.95, 0.999))
-    page.check(f"""Fig. 12, ends of f_over | sharp transitions towards 0 and 1 | {ends} > 2 |
+    page.check(f"""Fig. 12, ends of f_over | sharp transitions towards 0 and 1 | {ends} as sharp |
         smaller slope of 0.001 to 0.05 and 0.95 to 0.999""")
 
 
@@ -87,14 +88,14 @@ def _judge_network(page: Page, study: BinaryStudy) -> None:
             for truth in study.truths["MLP"]
         ]
     )
-    both = float((lean.any(axis=1) & ~lean.all(axis=1)).mean())
+    both = share(lean.any(axis=1) & ~lean.all(axis=1))
     n = f"{len(lean)} network" + "s" * (len(lean) > 1)
     page.check(f"""Fig. 12, network | over-confident in places and under-confident in others |
-        {both} > 0.5 | share of {n}""")
-    same = float((lean == [under for _, _, under in PATTERN]).all(axis=1).mean())
+        {both} as most | share of {n}""")
+    same = share((lean == [under for _, _, under in PATTERN]).all(axis=1))
     page.check(f"""Fig. 12, where the network is under-confident | in 0 to 0.1 and 0.65 to 1 only |
-        {same} > 0.5 | share of {n}, trained on other rows, with that pattern; the survey shows one
-        of them and gives no seed""")
+        {same} as most | share of {n}, trained on other rows, with that pattern; the survey shows
+        one of them and gives no seed""")
 
 
 def _judge_sampling(page: Page, lab: Laboratory) -> None:
@@ -111,5 +112,5 @@ def _judge_sampling(page: Page, lab: Laboratory) -> None:
         truth = simulation.true_reliability(task, model, SCORES[full], n_nodes=1 << 14)
         worst = max(worst, float(np.abs(rate - truth).max()))
     page.check(f"""Fig. 12, curves from draws | many rows in small bins approximate the true diagram
-        | {worst} < 0.05 | largest distance from quadrature over {N_SCORES} bins with a thousandth
-        or more of {n:,} rows""")
+        | {worst} as approximately | largest distance from quadrature over {N_SCORES} bins with a
+        thousandth or more of {n:,} rows""")

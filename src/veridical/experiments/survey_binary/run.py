@@ -11,11 +11,11 @@ from veridical.experiments._frame.survey_study import NONE, SURVEY_ROWS
 from veridical.experiments._frame.survey_tasks import SCORES
 from veridical.experiments.survey_binary import cells, claims
 from veridical.experiments.survey_binary.cells import CLASSIFIERS, SURVEYED, BinaryStudy
-from veridical.experiments.survey_binary.claims import LITTLE, WELL
 from veridical.experiments.survey_binary.models import judge_models, judge_task
 from veridical.plots.panels import Figure, Line, Mark, Panel, Points, draw_panels
 from veridical.simulation import survey_binary_task
 
+SHOWN = 10  # networks in the picture
 TITLES = {"under": "f_under", "over": "f_over", "MLP": "network (MLP)"}
 
 
@@ -42,7 +42,7 @@ def draw_uncalibrated(study: BinaryStudy) -> Figure:
     curves, histograms = [], []
     for name in CLASSIFIERS:
         marks: list[Mark] = [
-            Line(SCORES, truth.rate, muted=True, dash=3) for truth in study.truths[name][1:]
+            Line(SCORES, truth.rate, muted=True, dash=3) for truth in study.truths[name][1:SHOWN]
         ]
         marks.append(Line(SCORES, study.truths[name][0].rate, colour=0))
         curves.append(Panel(marks, TITLES[name], "score", "true frequency", "unit"))
@@ -141,11 +141,11 @@ def run(lab: Laboratory, page: Page) -> None:
     page.figure("uncalibrated", draw_uncalibrated(study), caption)
     judge_models(page, study, lab)
     page.text(
-        f"""Claims in words are judged by numbers. *Well* means that more than {WELL:.0%} of the
-        true calibration error goes, *not much* less than {LITTLE:.0%}, on average of
-        {study.plan.n_repetitions} fits to {SURVEY_ROWS:,} fresh rows each. Regions are judged by
-        the mean distance between the fitted map and the one needed, weighted by where
-        scores lie."""
+        f"""Claims are judged by means of {study.plan.n_repetitions} fits to {SURVEY_ROWS:,} fresh
+        rows each, and by their standard errors, those of networks over
+        {len(study.networks)} of them. Regions are judged by the mean distance between the fitted
+        map and the one needed, weighted by where scores lie. Fewer rows than {SURVEY_ROWS:,} were
+        given to the calibrators of the survey and a few more only."""
     )
     for name in SURVEYED:
         title, judge = JUDGES[name]
@@ -180,9 +180,9 @@ def _add_all(page: Page, study: BinaryStudy) -> None:
 
 
 def _conclusion(study: BinaryStudy) -> str:
-    best = [study.ordered(name)[0] for name in CLASSIFIERS]
+    best = [study.least(name) for name in CLASSIFIERS]
     beta, isotonic = (study.mean("over", name) for name in ("beta", "isotonic"))
-    return f"""On {SURVEY_ROWS:,} rows the least true error is that of {best[0]} (f_under),
-        {best[1]} (f_over) and {best[2]} (network). f_over goes from
+    return f"""On {SURVEY_ROWS:,} rows the least true error of f_under is that of {best[0]}, of
+        f_over that of {best[1]}, of the network that of {best[2]}. f_over goes from
         {study.mean("over", NONE):.3f} to {beta:.3f} by beta calibration and to
         {isotonic:.3f} by isotonic regression."""

@@ -191,18 +191,16 @@ def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
 
 
 FEW_ROWS = 100
+DRAWN = (NONE, *SURVEYED, "Dirichlet, ODIR", "one-vs-rest isotonic")  # against rows
 
 
 def plan_of(lab: Laboratory) -> studies.SurveyPlan:
     """Return the full plan, or the quick one."""
     if lab.quick:
-        return studies.SurveyPlan(
-            1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior")
-        )
-    sizes = (FEW_ROWS, 1_000, SURVEY_ROWS)
-    return studies.SurveyPlan(
-        10, SURVEY_ROWS, sizes, 12, tuple(calibrators()), ("over", "under", "posterior")
-    )
+        few, tasks = (FEW_ROWS, SURVEY_ROWS), ("over", "posterior")
+        return studies.SurveyPlan(2, 1_000, few, 4, QUICK, QUICK, 4, tasks, 2)
+    sizes, extra = (FEW_ROWS, 1_000, SURVEY_ROWS), ("over", "under", "posterior")
+    return studies.SurveyPlan(25, SURVEY_ROWS, sizes, 50, tuple(calibrators()), DRAWN, 50, extra)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,29 +218,33 @@ class ThreeClassStudy(studies.SurveyStudy):
         """One number of a comparison of maps, of every repetition."""
         return np.array([fit["compared"][key] for fit in self.fits["MLP", SURVEY_ROWS]])
 
-    def class_error(self, calibrator: str, *classes: int) -> float:
-        """Mean true calibration error of classes 1, 2 or 3 on the survey's number of rows."""
-        return float(self.values("MLP", calibrator, "classes")[:, [k - 1 for k in classes]].mean())
+    def class_errors(self, calibrator: str, *classes: int) -> FloatArray:
+        """True calibration error of classes 1, 2 or 3, of every repetition."""
+        errors = self.values("MLP", calibrator, "classes")[:, [k - 1 for k in classes]]
+        return np.asarray(errors.mean(axis=1))
 
-    def gap(self, calibrator: str, classes: Sequence[int], tenths: Sequence[int]) -> float:
-        """Mean gap between frequency and score of classes in tenths of their scores."""
-        gap = share = 0.0
-        for fit in self.fits["MLP", SURVEY_ROWS]:
-            for k in classes:
-                found = fit[calibrator]["tenths"][k - 1]
-                gap += sum(found["gap"][i] for i in tenths)
-                share += sum(found["share"][i] for i in tenths)
-        return gap / share
+    def gap_sums(
+        self, calibrator: str, classes: Sequence[int], tenths: Sequence[int]
+    ) -> FloatArray:
+        """Gaps of classes in tenths of their scores, and the shares of rows, (repetitions, 2)."""
+        fits = self.fits["MLP", SURVEY_ROWS]
+        parts = [[fit[calibrator]["tenths"][k - 1] for k in classes] for fit in fits]
+        return np.array(
+            [
+                [sum(one[what][i] for one in some for i in tenths) for what in ("gap", "share")]
+                for some in parts
+            ]
+        )
 
-    def diagrams_apart(self, one: str, other: str) -> float:
+    def diagrams_apart(self, one: str, other: str) -> str:
         """How far the gaps in tenths of the scores differ, relative to those of `one`."""
-        apart = total = 0.0
-        for fit in self.fits["MLP", SURVEY_ROWS]:
-            for k in range(3):
-                gap, change = (np.array(fit[name]["tenths"][k]["gap"]) for name in (one, other))
-                apart += float(np.abs(change - gap).sum())
-                total += float(gap.sum())
-        return apart / total
+        fits = self.fits["MLP", SURVEY_ROWS]
+        gaps = {
+            name: np.array([[fit[name]["tenths"][k]["gap"] for k in range(3)] for fit in fits])
+            for name in (one, other)
+        }
+        apart = np.abs(gaps[one] - gaps[other]).sum(axis=(1, 2))
+        return self.told(lambda a, b: a / b, "MLP", apart, gaps[one].sum(axis=(1, 2)))
 
 
 def do_study(lab: Laboratory) -> ThreeClassStudy:
@@ -250,7 +252,7 @@ def do_study(lab: Laboratory) -> ThreeClassStudy:
     plan = plan_of(lab)
     networks = tasks.train_networks(lab, "three", plan.n_networks, plan.n_train)
     keys = [("MLP", n) for n in plan.sizes] + [(name, SURVEY_ROWS) for name in plan.extra]
-    asked = {"calibrators": list(plan.names), "compared_from": SURVEY_ROWS}
-    fits = studies.repeat(lab, "fits", calibrate, keys, networks, plan.n_repetitions, asked)
+    asked = {"compared_from": SURVEY_ROWS}
+    fits = studies.repeat(lab, "fits", calibrate, plan, keys, networks, asked)
     first = {**studies.classifier_cells("MLP", networks)[0], "n_rows": SURVEY_ROWS}
     return ThreeClassStudy(plan, networks, fits, lab.map("example", example, [first])[0])

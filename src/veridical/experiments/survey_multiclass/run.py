@@ -134,10 +134,13 @@ def run(lab: Laboratory, page: Page) -> None:
     page.figure("uncalibrated", draw_uncalibrated(study), caption)
     claims.judge_task(page, study)
     page.text(
-        f"""Claims in words are judged by means over {study.plan.n_repetitions} fits to fresh rows,
-        taking turns between {len(study.networks)} network(s). Logits are made from probabilities
-        as the survey does, ln(s_j / s_K), and its calibrators are fitted without any guard or
-        penalty. Its equations 12 to 18 print exp(-z), which reverses the order of classes; the
+        f"""Claims are judged by means over {study.plan.n_repetitions} fits to fresh rows, taking
+        turns between {len(study.networks)} networks, and by standard errors over these. Powers of
+        the posterior have {study.plan.repetitions("posterior")} fits each; fewer rows than
+        {SURVEY_ROWS:,} were given to the calibrators of the survey and two more only. Logits
+        are made from probabilities as the survey does, ln(s_j / s_K), and its calibrators are
+        fitted without any guard or penalty. Its equations 12 to 18 print exp(-z), which reverses
+        the order of classes; the
         sign is put right here."""
     )
     for name, (title, judge) in JUDGES.items():
@@ -154,7 +157,7 @@ def run(lab: Laboratory, page: Page) -> None:
         f"""On {SURVEY_ROWS:,} rows the network's true classwise error goes from
         {left[NONE]} to {left["temperature"]} by temperature scaling, {left["vector"]} by vector,
         {left["matrix"]} by matrix scaling and {left["Dirichlet"]} by Dirichlet calibration; least
-        is {best} ({left[best]})."""
+        ({left[best]}) is {study.least("MLP")}."""
     )
 
 

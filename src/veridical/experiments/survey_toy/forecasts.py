@@ -14,12 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
+from veridical._core.numeric.roots import root_between
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import UniformBins
 from veridical.calibrators import BetaCalibrator, PlattCalibrator
 from veridical.curves import reliability_curve
 from veridical.decisions import cost_threshold, prior_threshold
 from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.words import WORDS
 from veridical.experiments.survey_toy import tables as toy
 from veridical.inference import null_level
 from veridical.miscalibration import BinnedError, expected_calibration_error
@@ -97,15 +99,16 @@ def _check_readings(page: Page, y: IntArray, ten: ReliabilityCurve, five: Reliab
     share = 100 * float(ten.observed[in_forties])
     toy.check_number(page, "Section 2, per cent of rain in the bin from 40", "53", share)
     over = ten.lower[ten.gap < 0].round(1).tolist()
-    page.check(f"""Fig. 1, over-estimates | only two bins, from 20 and from 30 % | {len(over)} is
-        {over == [0.2, 0.3]}""")
+    page.check(f"""Fig. 1, over-estimates | only two bins, from 20 and from 30 % | {len(over)} == 2
+        and {over[0]} == 0.2 and {over[-1]} == 0.3""")
     off_centre = np.abs(five.predicted - (five.lower + five.upper) / 2)
     page.check(f"""Fig. 2, means of five bins | all but the right-most are slightly off-centre |
-        {off_centre.max()} is {off_centre[-1] < 1e-9 and off_centre[:-1].min() > 1e-9} | by up to
-        a quarter of a bin: no forecast is below 10 %""")
+        {off_centre[:-1].min()} > 1e-9 and {off_centre[-1]} < 1e-9 | least distance of the others
+        from the centre, and that of the right-most; the largest is {off_centre.max():.3f}, a
+        quarter of a bin: no forecast is below 10 %""")
     high = five.gap[five.lower >= 0.4 - 1e-9]
-    page.check(f"""Fig. 2, forecasts from 40 % on | are about 10 % too low | {high.mean()} is
-        {high.min() > 0.05 and high.max() < 0.15} | percentage points:
+    page.check(f"""Fig. 2, forecasts from 40 % on | are about 10 % too low |
+        {np.abs(high - 0.1).max()} as close | largest distance from 0.1; percentage points:
         {", ".join(f"{100 * gap:.1f}" for gap in high)}""")
 
 
@@ -116,7 +119,7 @@ def _check_errors(
     for n_bins, error in errors.items():
         page.check(f"Table 1, ECE with {n_bins} bins | {error}")
     page.check(f"""Section 4.4, Fig. 1 and 2 | the ECE can differ much with the number of bins |
-        {errors[10] / errors[2]} is {errors[10] > 1.5 * errors[2]} | ten against two bins; five give
+        {errors[10] / errors[2]} as much | ten against two bins; five give
         exactly what ten give, as gaps of merged bins have one sign""")
     level = null_level(BinnedError(UniformBins(10)), y, p, n_resamples=n_resamples, rng=rng)
     page.check(f"""Table 1, ECE a calibrated forecaster would show | {level.mean} | mean of
@@ -226,17 +229,19 @@ def common_shapes(page: Page) -> None:
 
 def _check(page: Page) -> None:
     before, after = (UNDER.error(p) for p in (UNDER.scores, UNDER.logistic))
-    page.check(f"""Fig. 3, logistic curve, under-confidence | is a good fit | {after} < {before / 5}
-        | calibration error {before:.3f} before""")
+    page.check(f"""Fig. 3, logistic curve, under-confidence | is a good fit |
+        {1 - after / before} as a good fit | share of the calibration error removed, {before:.3f}
+        before""")
     before, after = (OVER.error(p) for p in (OVER.scores, OVER.logistic))
     page.check(f"""
-        - Fig. 3, logistic curve, over-confidence | is not a good fit | {after} > {before / 5} |
-          calibration error {before:.3f} before, {OVER.error(OVER.beta):.4f} with a beta curve
+        - Fig. 3, logistic curve, over-confidence | is not a good fit |
+          {1 - after / before} < {WORDS["a good fit"].bound} | share of the calibration error
+          removed, {before:.3f} before; {OVER.error(OVER.beta):.4f} left with a beta curve
         - Section 2.2, slope from which a logistic curve makes matters worse | {_turning_point()} |
           the survey calls this likely for its over-confident example: true of mild over-confidence
           (slopes between this one and 1), not of strong
         - Section 2.2, logistic curve, calibrated scores | decalibrates them |
-          {CALIBRATED.error(CALIBRATED.logistic)} > 0.01
+          {CALIBRATED.error(CALIBRATED.logistic)} > 0.01 | calibration error
     """)
     fitted = CALIBRATED.beta_map
     apart = max(abs(fitted.a_ - 1), abs(fitted.b_ - 1), abs(fitted.c_))
@@ -246,13 +251,12 @@ def _check(page: Page) -> None:
 
 def _turning_point() -> float:
     """Slope of over-confidence at which the logistic curve neither helps nor harms."""
-    from scipy.optimize import brentq
 
     def gain(slope: float) -> float:
         case = Distortion(OVER.shape, slope)
         return case.error(case.scores) - case.error(case.logistic)
 
-    return float(brentq(gain, OVER.slope, 0.99, xtol=1e-4))
+    return root_between(gain, OVER.slope, 0.99, xtol=1e-4)
 
 
 def _points(case: Distortion) -> tuple[FloatArray, FloatArray]:

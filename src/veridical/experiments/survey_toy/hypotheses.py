@@ -75,7 +75,8 @@ def resampling(page: Page, *, n_resamples: int, rng: np.random.Generator) -> Non
     rounded = float((sample > _PRINTED_ERROR).mean())
     page.check(f"""
         - Section 6, p-value with the rounded error | 0.1787 may stand for the exact error |
-          {rounded} is {abs(rounded - strict) < 1e-12} | no possible error lies between it and
+          {abs(rounded - strict)} < 1e-12 | difference of the p-values: no possible error lies
+          between it and
           0.178519
         - Section 6, Algorithm 1 | rejects calibration at 5 % | {counted} < 0.05
         - Table 3, classwise-ECE a calibrated model would show | {many.null_level.mean} | 95 % are

@@ -11,6 +11,7 @@ from veridical.experiments._frame.page import Page
 from veridical.experiments.survey_toy.bins import diagrams, toy_errors
 from veridical.experiments.survey_toy.forecasts import common_shapes, rain_forecasts, thresholds
 from veridical.experiments.survey_toy.hypotheses import hosmer_lemeshow, resampling
+from veridical.experiments.survey_toy.isotonic_steps import isotonic_steps
 from veridical.experiments.survey_toy.scores import equations, proper_scores, statements
 from veridical.experiments.survey_toy.tables import Cell, list_cells
 
@@ -27,6 +28,7 @@ def run(lab: Laboratory, page: Page) -> None:
     diagrams(page, rng=lab.rng("diagrams"))
     tables |= toy_errors(page, rng=lab.rng("figures"))
     statements(page)
+    isotonic_steps(page)
     equations(page)
     tables["Table 8"] = hosmer_lemeshow(page, n_simulations=simulations, rng=lab.rng("fitted"))
     resampling(page, n_resamples=draws, rng=lab.rng("resampling"))
@@ -38,7 +40,7 @@ def run(lab: Laboratory, page: Page) -> None:
         f"Of {total} printed cells {wrong} are not the exact value rounded, by a hundredth at most "
         "except one misprint in Table 1; ECEs in the text are averages of rounded gaps, right to "
         "two decimals. What a reader must not copy: Eq. 21 counts every term twice, Eq. 9 to 19 "
-        "have misplaced signs, and the ECE of a random classifier is not pi_1. What the survey "
-        "concludes from its example stands; the p-value of the Hosmer-Lemeshow test is too small, "
-        "as its law does not hold for 30 rows."
+        "have misplaced signs, Eq. 6 names a value that is not defined, and the ECE of a random "
+        "classifier is not pi_1. What the survey concludes from its example stands; the p-value of "
+        "the Hosmer-Lemeshow test is too small, as its law does not hold for 30 rows."
     )

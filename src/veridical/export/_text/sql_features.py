@@ -93,14 +93,19 @@ class FeatureTests:
         if feature.edges:
             return _NEVER
         known = ", ".join(self._literal(feature, code) for code in range(feature.n_named))
-        there = f"TRIM({name}) <> ''" if feature.kind == "text" else f"{name} IS NOT NULL"
+        there = f"{_trimmed(name)} <> ''" if feature.kind == "text" else f"{name} IS NOT NULL"
         if feature.kind == "number":
             there = f"{name} <= {self._dialect.number(_LARGEST)}"
         return f"({there} AND {name} NOT IN ({known}))" if known else there
 
     def _is_missing(self, feature: Feature, name: str) -> str:
         if feature.kind == "text":
-            return f"({name} IS NULL OR TRIM({name}) = '')"
+            return f"({name} IS NULL OR {_trimmed(name)} = '')"
         if feature.kind == "number":
             return f"({name} IS NULL OR NOT {name} <= {self._dialect.number(_LARGEST)})"
         return f"{name} IS NULL"
+
+
+def _trimmed(name: str) -> str:
+    """Text without blanks and tabs at its ends; TRIM alone knows blanks."""
+    return f"TRIM(REPLACE({name}, '\t', ' '))"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -78,18 +79,16 @@ def sums_of_batches(rows: EngineRows, asked: Asked, *, caller: str) -> Sums:
     )
     kernel = Kernel(question, compiled_loops())
     how = engine_of(frame).runs
-    if how == "workers":
-        query = _on_spark(frame, question, columns)
-        return _collected(query, kernel, columns, caller)
-    if how == "partitions":
-        return _collected(_on_dask(frame, question, columns), kernel, columns, caller)
+    names = [*([] if asked.classes else [LABEL]), *rows.by_names]
+    if how in ("workers", "partitions"):
+        entries = _on_spark if how == "workers" else _on_dask
+        return _collected(entries(frame, question, columns), kernel, columns, names, caller)
 
     def part(batch: Any) -> Any:
         return part_of(FrameBatch(batch), kernel, columns)
 
     total = total_of(map_in_order(part, batches(frame)), kernel, columns)
     values, key, sums = entries_of(total, columns)
-    names = [*([] if asked.classes else [LABEL]), *rows.by_names]
     arrays = [_array(each) for each in values]
     return _named(kernel, dict(zip(names, arrays, strict=True)), key, sums)
 
@@ -102,7 +101,9 @@ def _columns(rows: EngineRows, asked: Asked) -> tuple[nw.LazyFrame[Any], Columns
     p, by = tuple(rows.p_names), tuple(rows.by_names)
     numbered = asked.classes == tuple(range(len(asked.classes)))
     coded = bool(asked.classes) and numbered and rows.label_type.is_signed_integer()
-    given = rows.untouched if engine_of(frame).runs == "batches" else None
+    given = rows.untouched if engine_of(frame).runs in ("batches", "partitions") else None
+    if len({rows.y, *rows.by}) <= len(rows.by):  # a column that is asked for twice
+        given = None
     if given is not None and (coded or not asked.classes):
         label = {"code": rows.y, "label": None} if coded else {"code": None, "label": rows.y}
         columns = Columns(p=rows.prob, weight=rows.sample_weight, by=rows.by, **label)
@@ -197,6 +198,23 @@ class FrameBatch:
         return codes, _without_marks(values)
 
 
+class PandasBatch(FrameBatch):
+    """Columns of rows of a pandas frame, without copies where its numbers are those of NumPy."""
+
+    def __init__(self, rows: Any) -> None:
+        import narwhals.stable.v2 as nw
+
+        super().__init__(nw.from_native(rows, eager_only=True))
+        self._rows = rows
+
+    def numbers(self, name: str) -> Any:
+        """Values of a column of numbers, NaN where one is missing."""
+        values = self._rows[name]
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf":
+            return values.to_numpy()
+        return super().numbers(name)
+
+
 def _without_marks(values: Any) -> list[Any]:
     """Distinct values of a pandas series, None for its several marks of a missing one."""
     absent = values.isna()
@@ -218,7 +236,6 @@ def _boolean() -> Any:
 def _on_spark(frame: nw.LazyFrame[Any], question: Question, columns: Columns) -> nw.LazyFrame[Any]:
     """Entries of every partition, made by the workers' Python, which need not know this library."""
     import narwhals.stable.v2 as nw
-    from pyspark import cloudpickle
     from pyspark.sql import types
 
     own = frame.to_native()
@@ -228,14 +245,23 @@ def _on_spark(frame: nw.LazyFrame[Any], question: Question, columns: Columns) ->
     fields += [
         types.StructField(named(name), types.DoubleType()) for name in Kernel(question).names
     ]
-    for module in SHIPPED:
+    with shipped(*SHIPPED):
+        entries = own.mapInArrow(in_arrow(question, columns), types.StructType(fields))
+    return nw.from_native(entries)
+
+
+@contextmanager
+def shipped(*modules: Any) -> Iterator[None]:
+    """Send modules to Spark's workers as they are, with what is made of them meanwhile."""
+    from pyspark import cloudpickle
+
+    for module in modules:
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     try:
-        entries = own.mapInArrow(in_arrow(question, columns), types.StructType(fields))
+        yield
     finally:
-        for module in SHIPPED:
+        for module in modules:
             cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    return nw.from_native(entries)
 
 
 def worker_errors(engine: Engine) -> tuple[type[Exception], ...]:
@@ -265,14 +291,12 @@ class PartitionSums:
     columns: Columns
 
     def __call__(self, partition: Any) -> Any:
-        import narwhals.stable.v2 as nw
         import pandas as pd
 
         kernel = Kernel(self.question, compiled_loops())
-        frame = nw.from_native(partition, eager_only=True)
         sums_of_parts = (
-            part_of(FrameBatch(frame[start : start + CHUNK]), kernel, self.columns)
-            for start in range(0, len(frame), CHUNK)
+            part_of(PandasBatch(partition.iloc[start : start + CHUNK]), kernel, self.columns)
+            for start in range(0, len(partition), CHUNK)
         )
         values, key, sums = entries_of(total_of(sums_of_parts, kernel, self.columns), self.columns)
         made: dict[str, Any] = {
@@ -289,8 +313,10 @@ def _nullable(dtype: Any) -> Any:
     return {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(dtype, "kind", ""), dtype)
 
 
-def _collected(entries: nw.LazyFrame[Any], kernel: Kernel, columns: Columns, caller: str) -> Sums:
-    """Sums of the entries of all partitions, added up where they are."""
+def _collected(
+    entries: nw.LazyFrame[Any], kernel: Kernel, columns: Columns, names: list[str], caller: str
+) -> Sums:
+    """Sums of the entries of all partitions, added up where they are; keys are called `names`."""
     import narwhals.stable.v2 as nw
 
     keys, sums = [*columns.keys, KEY], [named(name) for name in kernel.names]
@@ -301,7 +327,7 @@ def _collected(entries: nw.LazyFrame[Any], kernel: Kernel, columns: Columns, cal
 
     return _named(
         kernel,
-        {name: column(name) for name in columns.keys},
+        {name: column(own) for name, own in zip(names, columns.keys, strict=True)},
         column(KEY).astype(np.int64),
         np.stack([column(name).astype(np.float64) for name in sums]),
     )

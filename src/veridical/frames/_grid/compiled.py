@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from veridical._core.loops import library, plain, pointer
 from veridical.frames._grid.units import Units, Work
 
-NAME = "_kernel.dll" if sys.platform == "win32" else "_kernel.so"
-_VERSION = 1
 _NEAR = 2.0**-6  # see kernel.c
 _SMALLEST = 2.0**-53  # below, all p are in the first cell, or the last
 _MOST_PIECES = 1 << 16
@@ -22,26 +19,17 @@ _MOST_PIECES = 1 << 16
 @lru_cache(maxsize=1)
 def compiled_loops() -> Compiled | None:
     """The loops; None where there was no compiler, or they are those of another machine."""
-    path = Path(__file__).with_name(NAME)
-    if not path.exists():
-        return None
-    try:
-        return Compiled(path)
-    except OSError:  # of another kind of machine, or damaged: NumPy does the same
-        return None
+    found = library()
+    return None if found is None else Compiled(found)
 
 
 class Compiled:
     """A library of loops."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, found: Any) -> None:
         self._made: dict[tuple[Any, ...], Loops] = {}
-        self._library = ctypes.CDLL(str(path))
-        self._library.version.restype = ctypes.c_int64
+        self._library = found
         self._library.scan_columns.restype = ctypes.c_int64
-        if self._library.version() != _VERSION:
-            msg = f"{path} is of another version: install this library again."
-            raise ImportError(msg)
 
     def of(self, units: Units) -> Loops | None:
         """The loops for pieces like these, whose tables take some milliseconds to make.
@@ -81,19 +69,19 @@ class Loops:
         self, q: Any, tail: Any, tails: int, group: Any, weight: Any, sums: Any, first: int
     ) -> None:
         """Add q by piece, tail and group to sums of shape (m, groups, keys), from a key on."""
-        held = _plain(q), _plain(weight), _plain(group, np.int64), _plain(tail, np.uint8)
+        held = plain(q), plain(weight), plain(group, np.int64), plain(tail, np.uint8)
         own, weight, group, tail = held
         number = ctypes.c_int64
         self._library.add_event(
             number(len(own)),
-            _pointer(own),
-            _pointer(tail),
+            pointer(own),
+            pointer(tail),
             number(tails),
-            _pointer(group),
+            pointer(group),
             number(sums.shape[2]),
-            _pointer(weight),
-            _pointer(self._ends),
-            _pointer(self._guess),
+            pointer(weight),
+            pointer(self._ends),
+            pointer(self._guess),
             number(self._far),
             number(self._last),
             number(self._steps),
@@ -108,9 +96,9 @@ class Loops:
         other way, length, length of the other way).
         """
         out = np.zeros(4)
-        own, second = _plain(p), _plain(second, np.int64)
+        own, second = plain(p), plain(second, np.int64)
         self._library.sum_scores(
-            ctypes.c_int64(len(own)), _pointer(own), _pointer(second), _pointer(out)
+            ctypes.c_int64(len(own)), pointer(own), pointer(second), pointer(out)
         )
         return out
 
@@ -120,7 +108,7 @@ class Loops:
         None if a row is no probability vector with a class.
         """
         n = len(code)
-        columns, code = [_plain(one) for one in p], _plain(code, np.int64)
+        columns, code = [plain(one) for one in p], plain(code, np.int64)
         pointers = (ctypes.c_void_p * len(p))(*(one.ctypes.data for one in columns))
         top, happened, squares = np.empty(n), np.empty(n), np.empty(n)
         hit = np.empty(n, dtype=np.bool_)
@@ -128,12 +116,12 @@ class Loops:
             ctypes.c_int64(n),
             ctypes.c_int64(len(p)),
             pointers,
-            _pointer(code),
+            pointer(code),
             ctypes.c_double(tolerance),
-            _pointer(top),
-            _pointer(hit),
-            _pointer(happened),
-            _pointer(squares),
+            pointer(top),
+            pointer(hit),
+            pointer(happened),
+            pointer(squares),
         )
         return (top, hit, happened, squares) if valid else None
 
@@ -157,11 +145,3 @@ def _ends(units: Units) -> Any:
 
 def _bits(values: Any) -> Any:
     return values.view(np.int64)
-
-
-def _plain(values: Any, dtype: Any = np.float64) -> Any:
-    return None if values is None else np.ascontiguousarray(values, dtype=dtype)
-
-
-def _pointer(values: Any) -> Any:
-    return None if values is None else ctypes.c_void_p(values.ctypes.data)

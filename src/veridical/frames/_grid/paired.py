@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veridical.frames._grid.cells import Grid
-from veridical.frames._grid.rows import LABEL, WEIGHT, engine_rows
-from veridical.frames._tables.open import open_lazy, run
+from veridical.frames._grid.rows import LABEL, WEIGHT, opened_rows
+from veridical.frames._tables.open import run
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -86,10 +86,8 @@ def paired_sums(
     """
     import narwhals.stable.v2 as nw
 
-    needed = dict.fromkeys([y, *prob, *([] if sample_weight is None else [sample_weight])])
-    frame = open_lazy(source, columns=list(needed), caller=caller)
+    frame, rows = opened_rows(source, y=y, prob=prob, sample_weight=sample_weight, caller=caller)
     types = frame.collect_schema()
-    rows = engine_rows(frame, y=y, prob=prob, sample_weight=sample_weight, by=(), caller=caller)
     query, weighted = rows.frame, sample_weight is not None
     if weighted:
         query = query.filter(nw.col(WEIGHT) > 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import missing_column
+from veridical.frames._tables.open import open_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,6 +113,16 @@ class EngineRows:
             return ~label.is_null()
         whole = (label == label.floor()) & (label.abs() < LARGEST_LABEL)
         return ~label.is_null() & whole.fill_null(value=False)
+
+
+def opened_rows(
+    source: Any, *, y: str, prob: Sequence[str], sample_weight: str | None, caller: str
+) -> tuple[nw.LazyFrame[Any], EngineRows]:
+    """Open a frame or file with the columns asked for, and choose them; the query and its rows."""
+    needed = dict.fromkeys([y, *prob, *([] if sample_weight is None else [sample_weight])])
+    frame = open_lazy(source, columns=list(needed), caller=caller)
+    rows = engine_rows(frame, y=y, prob=prob, sample_weight=sample_weight, by=(), caller=caller)
+    return frame, rows
 
 
 def engine_rows(

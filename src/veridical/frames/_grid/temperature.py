@@ -9,8 +9,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from veridical.frames._grid.rows import LABEL, WEIGHT, engine_rows
-from veridical.frames._tables.open import open_lazy, run
+from veridical.frames._grid.rows import LABEL, WEIGHT, opened_rows
+from veridical.frames._tables.open import run
 
 _TOP = "v_top"
 _TARGET = "v_target"
@@ -45,9 +45,7 @@ class TemperatureSums:
         classes: Sequence[Any],
         caller: str,
     ) -> None:
-        needed = [y, *prob, *([sample_weight] if sample_weight else [])]
-        frame = open_lazy(source, columns=list(dict.fromkeys(needed)), caller=caller)
-        rows = engine_rows(frame, y=y, prob=prob, sample_weight=sample_weight, by=(), caller=caller)
+        _, rows = opened_rows(source, y=y, prob=prob, sample_weight=sample_weight, caller=caller)
         self._caller, self._p = caller, rows.p_names
         frame = rows.frame.with_columns(nw.col(name).cast(nw.Float64) for name in self._p)
         if sample_weight is None:

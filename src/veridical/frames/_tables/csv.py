@@ -234,6 +234,8 @@ def narrow(text: pl.DataFrame, *, decimal_commas: bool) -> pl.DataFrame:
 def _narrow_column(text: pl.Series, *, decimal_commas: bool) -> pl.Series:
     """Integers, else floats, else booleans, if every cell that is not blank is one; else text.
 
+    Codes such as 007 beside 7 are texts: as numbers they would be one.
+
     Among numbers NA, null and the like are missing values; among texts they are texts.
 
     In a file whose cells a comma separates, "1,234" may be a thousand and more; where one cell is
@@ -251,7 +253,8 @@ def _narrow_column(text: pl.Series, *, decimal_commas: bool) -> pl.Series:
     for dtype in (pl.Int64, pl.Float64):
         numbers = bare.cast(dtype, strict=False)
         if numbers.null_count() == bare.null_count():
-            return numbers
+            zeros = dtype == pl.Int64 and bool(bare.str.contains(r"^[-+]?0\d").any())
+            return text if zeros and numbers.n_unique() < bare.n_unique() else numbers
     if decimal_commas or bool(bare.str.contains(r"^[-+]?0?,\d").any()):
         numbers = bare.str.replace(r"^([-+]?\d*),(\d+(?:[eE][-+]?\d+)?)$", "$1.$2")
         numbers = numbers.cast(pl.Float64, strict=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.numeric.pava import isotonic_fit
+from veridical._core.numeric.roots import root_between
 from veridical._core.resampling.hypothesis import independent_rows
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, ColumnNames, WeightType
@@ -310,12 +311,10 @@ def _band(problem: BinarySample) -> _Finding:
 
 def _smallest_level(found: _Finding, delta: float) -> float:
     """Smallest level at which the upper limit is below `delta`; 1 if there is none."""
-    from scipy.optimize import brentq
-
     if found.upper(found.largest) >= delta:
         return 1.0
     if found.upper(_SMALLEST) < delta:
         return _SMALLEST
     ends = math.log(_SMALLEST), math.log(found.largest)
-    root = brentq(lambda log: found.upper(math.exp(log)) - delta, *ends, xtol=1e-7)
+    root = root_between(lambda log: found.upper(math.exp(log)) - delta, *ends, xtol=1e-7)
     return math.exp(root)

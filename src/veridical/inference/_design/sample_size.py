@@ -64,17 +64,20 @@ class Design:
     """Predictions at hand, in bins."""
 
     def __init__(self, p: FloatArray, n_bins: int) -> None:
+        self.n_given = len(p)
         if len(p) > _ROWS:  # as many quantiles stand for all
             p = np.sort(p)[((np.arange(_ROWS) + 0.5) / _ROWS * len(p)).astype(np.intp)]
         self.p = p
         sample = BinarySample(y=np.zeros(len(p), dtype=np.intp), p=p)
         bins = UniformBins(n_bins).fit(sample).assign(p)
         self.bins: IntArray = np.unique(bins, return_inverse=True)[1].reshape(-1)
-        self.share = np.bincount(self.bins) / len(p)
+        self._count = np.bincount(self.bins)
+        self.share = self._count / len(p)
         self.mean_p = self._mean(p)
+        self._towards = np.where(self.mean_p[self.bins] > 0.5, -1.0, 1.0)
 
     def _mean(self, values: FloatArray) -> FloatArray:
-        return np.bincount(self.bins, weights=values) / np.bincount(self.bins)
+        return np.bincount(self.bins, weights=values) / self._count
 
     def truth(self, rate: FloatArray) -> Truth:
         """The truth if these are the frequencies at the predictions."""
@@ -88,13 +91,12 @@ class Design:
 
     def miscalibrated(self, shape: str, delta: float) -> Truth:
         """A truth of this shape with an error of `delta`, or the largest error there is."""
-        towards = np.where(self.mean_p[self.bins] > 0.5, -1.0, 1.0)
-        inner = np.clip(self.p, 1e-12, 1 - 1e-12)
-        odds = np.log(inner) - np.log1p(-inner)
 
         def rate(size: float) -> FloatArray:
             if shape == "even":
-                return np.clip(self.p + towards * size, 0.0, 1.0)
+                return np.clip(self.p + self._towards * size, 0.0, 1.0)
+            inner = np.clip(self.p, 1e-12, 1 - 1e-12)
+            odds = np.log(inner) - np.log1p(-inner)
             z = odds + 20 * size if shape == "shift" else odds * (1 - size)
             return 1 / (1 + np.exp(-z))
 
@@ -240,7 +242,7 @@ def required_sample_size(
     return size
 
 
-def required_core(delta: float, p: FloatArray | None, plan: Plan) -> SampleSize:
+def required_core(delta: float, p: FloatArray | Design | None, plan: Plan) -> SampleSize:
     """Rows needed, with predictions like `p`."""
     caller = "required_sample_size"
     power, level, goal, shape, n_bins, wider = plan
@@ -302,7 +304,7 @@ def detectable_error(
     return size
 
 
-def detectable_core(n: int, p: FloatArray | None, plan: Plan) -> SampleSize:
+def detectable_core(n: int, p: FloatArray | Design | None, plan: Plan) -> SampleSize:
     """The smallest error that two rows or more can show, with predictions like `p`."""
     power, level, goal, shape, n_bins, wider = plan
     design, words = _design(p, n_bins)
@@ -347,14 +349,15 @@ def _check(caller: str, plan: Plan, y_prob: Any) -> FloatArray | None:
     return p
 
 
-def _design(p: FloatArray | None, n_bins: int) -> tuple[Design, str]:
+def _design(p: FloatArray | Design | None, n_bins: int) -> tuple[Design, str]:
     """Predictions in bins, uniform ones by default, and what they are in words."""
     if p is None:
         cells = 100 * n_bins
-        p, like = (np.arange(cells) + 0.5) / cells, "uniform predictions"
+        p, like = Design((np.arange(cells) + 0.5) / cells, n_bins), "uniform predictions"
     else:
-        like = f"predictions as {len(p):,} given"
-    return Design(p.astype(np.float64), n_bins), f"rmsce, {n_bins} equal-width bins, {like}"
+        p = p if isinstance(p, Design) else Design(p.astype(np.float64), n_bins)
+        like = f"predictions as {p.n_given:,} given"
+    return p, f"rmsce, {n_bins} equal-width bins, {like}"
 
 
 def _doubts(design: Design, n: float) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeVar
 
+import numpy as np
+
 from veridical._core.typing import FloatArray
 from veridical.exceptions import warn_of
 from veridical.lenses.reading import Induced
@@ -29,7 +31,6 @@ def monte_carlo_pvalue(
 
     Examples
     --------
-    >>> import numpy as np
     >>> monte_carlo_pvalue(0.2, np.array([0.1, 0.2, 0.3]))
     0.75
     """
@@ -39,6 +40,18 @@ def monte_carlo_pvalue(
     if alternative == "two-sided":
         return min(1.0, 2 * min(larger, smaller))
     return larger if alternative == "greater" else smaller
+
+
+def null_pvalues(observed: FloatArray, null: FloatArray) -> FloatArray:
+    """The same of many statistics, each with the draws of its row.
+
+    Examples
+    --------
+    >>> null_pvalues(np.array([0.2, 0.5]), np.array([[0.1, 0.2, 0.3]] * 2)).tolist()
+    [0.75, 0.25]
+    """
+    reached = null >= (observed - _TIE * np.abs(observed))[:, None]
+    return np.asarray((1 + reached.sum(axis=1)) / (1 + null.shape[1]))
 
 
 class Finding(NamedTuple):

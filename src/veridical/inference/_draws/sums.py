@@ -21,7 +21,7 @@ from veridical.summaries import Summary, VectorSummary
 
 # From this variance of a bin's count on, its distribution is normal to well below the noise of
 # any number of resamples one would draw (relative error of the mean absolute deviation < 1e-3).
-_NORMAL_FROM = 400.0
+NORMAL_FROM = 400.0
 _BLOCK_DRAWS = 1 << 22
 _BLOCK_SUMS = 1 << 20
 
@@ -174,7 +174,7 @@ def _binary_sums(
 def _drawn_sums(trials: Trials, summary: Summary, variance: FloatArray, draws: Draws) -> FloatArray:
     """Weighted outcomes by bin, (n_resamples, B); each has the mean `sum_wp` and this variance."""
     mean = summary.sum_wp[0]
-    normal = variance >= _NORMAL_FROM * trials.largest_weight(summary) ** 2
+    normal = variance >= NORMAL_FROM * trials.largest_weight(summary) ** 2
     normal &= summary.occupied[0]
     sums = np.tile(mean, (draws.n_resamples, 1))
     sums[:, normal] += np.sqrt(variance[normal]) * draws.rng.standard_normal(

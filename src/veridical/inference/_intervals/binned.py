@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veridical._core.numeric.roots import root_between
 from veridical._core.typing import FloatArray
 from veridical.inference._intervals.bounded import Masses, upper_limit
 from veridical.inference._intervals.gaps import gap_upper_limit
@@ -182,7 +183,7 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
 
     def below(value: float, gaps: FloatArray) -> float:
         at = bins.error_at(gaps)
-        mean, variance, third = _folded_cumulants(gaps / at)
+        mean, variance, third = folded_cumulants(gaps / at)
         scale = share * at
         between = max(0.0, squared - float(share @ gaps) ** 2)  # shares are estimated too
         return cumulant_cdf(
@@ -205,7 +206,7 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     return low, max(low, gap_upper_limit(summary, level))
 
 
-def _folded_cumulants(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def folded_cumulants(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """First three cumulants of abs(ratio + Z), Z standard normal."""
     from scipy.special import ndtr
 
@@ -231,12 +232,10 @@ def cumulant_cdf(value: float, mean: float, variance: float, third: float) -> fl
 
 def find_root(function: Callable[[float], float], first: float, last: float) -> float:
     """Root of a monotone function between two points; an end if it does not change sign."""
-    from scipy.optimize import brentq
-
     at_first, at_last = function(first), function(last)
     if at_first * at_last >= 0:  # by rounding no change of sign: an end is the root
         return first if abs(at_first) < abs(at_last) else last
-    return float(brentq(function, first, last, xtol=1e-12, rtol=1e-10))
+    return root_between(function, first, last, xtol=1e-12, rtol=1e-10)
 
 
 # The squared Euclidean distance of two probability vectors is at most two.

@@ -17,18 +17,20 @@ drawn, and rows of equal value are one gamma variable.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from veridical._core import loops
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray
 
 _MOST = 4096  # values that are kept apart
-_MAX_STEPS = 100
-_NEAR = 1e-3  # of a standard deviation: the two roots of the saddlepoint cancel
-_EDGE = 1e-12
-_EXACT = 1e-9  # of a deviate
+MAX_STEPS = 100
+NEAR = 1e-3  # of a standard deviation: the two roots of the saddlepoint cancel
+EDGE = 1e-12
+EXACT = 1e-9  # of a deviate
 
 
 class Support(NamedTuple):
@@ -86,13 +88,19 @@ def masses_of_rows(value: FloatArray) -> Masses:
     """What rows of weight one are, pooled as above: block by block, without weights."""
     if len(value) <= _MOST:
         return Masses(value, np.ones(len(value)), np.ones(len(value)))
-    first, last = float(value.min()), float(value.max())
+    ends = Support(float(value.min()), float(value.max()))
+    return masses_of_blocks((value[block] for block in row_blocks(len(value))), ends)
+
+
+def masses_of_blocks(blocks: Iterable[FloatArray], ends: Support) -> Masses:
+    """The same of values that come block by block, between known ends."""
+    first, last = ends
     step = (_MOST - 1) / (last - first) if last > first else 0.0
     count, total = np.zeros(_MOST), np.zeros(_MOST)
-    for block in row_blocks(len(value)):
-        cell = ((value[block] - first) * step).astype(np.intp)
+    for value in blocks:
+        cell = ((value - first) * step).astype(np.intp)
         count += np.bincount(cell, minlength=_MOST)
-        total += np.bincount(cell, value[block], minlength=_MOST)
+        total += np.bincount(cell, value, minlength=_MOST)
     held = count > 0
     return Masses(total[held] / count[held], count[held], np.ones(int(held.sum())))
 
@@ -144,7 +152,7 @@ def upper_limit(masses: Masses, highest: float, tail: float) -> Limit:
     every = _with_one_more(masses, highest)
     if exact is not None:
         return Limit(exact, _normal_below(every, exact)[1])
-    return _mean_at(every, masses.mean, highest - (highest - masses.mean) * _EDGE, tail)
+    return _mean_at(every, masses.mean, highest - (highest - masses.mean) * EDGE, tail)
 
 
 def _mean_at(masses: Masses, first: float, last: float, tail: float) -> Limit:
@@ -161,7 +169,7 @@ def _mean_at(masses: Masses, first: float, last: float, tail: float) -> Limit:
     spread = math.sqrt(float(masses.shape @ away**2)) / float(weight.sum())
     old, miss, tilt = first, math.nan, 0.0
     at = masses.mean + aim * spread
-    for _ in range(_MAX_STEPS):
+    for _ in range(MAX_STEPS):
         if not first < at < last:
             at = (first + last) / 2
         found, tilt = _normal_below(masses, at, tilt)
@@ -170,8 +178,8 @@ def _mean_at(masses: Masses, first: float, last: float, tail: float) -> Limit:
             first = at
         else:
             last = at
-        near = last - first <= _EDGE * abs(at)
-        if near or abs(miss) <= _EXACT:
+        near = last - first <= EDGE * abs(at)
+        if near or abs(miss) <= EXACT:
             break
         slope = (miss - old_miss) / (at - old) if at != old else math.nan
         step = miss / slope if slope > 0 and math.isfinite(slope) else math.nan
@@ -200,8 +208,11 @@ def _of_two_values(masses: Masses, highest: float, tail: float) -> float | None:
 
 
 def _with_one_more(masses: Masses, value: float) -> Masses:
-    added = (value, 1.0, masses.unit)
-    return Masses(*(np.append(each, one) for each, one in zip(masses, added, strict=True)))
+    n = len(masses.value)
+    made = np.empty((3, n + 1))
+    made[0, :n], made[1, :n], made[2, :n] = masses
+    made[:, n] = value, 1.0, masses.unit
+    return Masses(*made)
 
 
 def _normal_below(masses: Masses, mean: float, near: float = 0.0) -> tuple[float, float]:
@@ -209,6 +220,12 @@ def _normal_below(masses: Masses, mean: float, near: float = 0.0) -> tuple[float
 
     `near` is about where the saddlepoint is.
     """
+    known = loops.saddlepoint(masses, mean, near, EDGE, MAX_STEPS)
+    if isinstance(known, float):
+        return known, known
+    if known is not None:
+        tilt, unit, fall, square, cube = known
+        return _deviate(tilt, fall, math.sqrt(square), cube), tilt / unit
     x = masses.scale * (masses.value - mean)
     low, high = float(x.min()), float(x.max())
     if high <= 0 or low >= 0:
@@ -217,19 +234,23 @@ def _normal_below(masses: Masses, mean: float, near: float = 0.0) -> tuple[float
     x, shape = x / unit, masses.shape
     tilt = _saddlepoint(x, shape, unit / low, unit / high, near * unit)
     ratio = x / (1 - tilt * x)
-    spread = math.sqrt(float(shape @ ratio**2))
+    spread, fall = math.sqrt(float(shape @ ratio**2)), float(shape @ np.log1p(-tilt * x))
+    return _deviate(tilt, fall, spread, float(shape @ ratio**3)), tilt / unit
+
+
+def _deviate(tilt: float, fall: float, spread: float, cube: float) -> float:
+    """Normal deviate at a saddlepoint (Barndorff-Nielsen's form, see above)."""
     direct = tilt * spread
-    fall = float(shape @ np.log1p(-tilt * x))
-    if abs(direct) < _NEAR or fall <= 0:  # rounding may take away a small fall
-        return direct + float(shape @ ratio**3) / (3 * spread**3), tilt / unit
+    if abs(direct) < NEAR or fall <= 0:  # rounding may take away a small fall
+        return direct + cube / (3 * spread**3)
     root = math.copysign(math.sqrt(2 * fall), tilt)
-    return root + math.log(direct / root) / root, tilt / unit
+    return root + math.log(direct / root) / root
 
 
 def _saddlepoint(x: FloatArray, shape: FloatArray, first: float, last: float, near: float) -> float:
     """Where the cumulant generating function is least, by Newton's method in a bracket."""
     at = near if first < near < last else 0.0
-    for _ in range(_MAX_STEPS):
+    for _ in range(MAX_STEPS):
         ratio = x / (1 - at * x)
         slope, curvature = float(shape @ ratio), float(shape @ ratio**2)
         if slope > 0:
@@ -239,7 +260,7 @@ def _saddlepoint(x: FloatArray, shape: FloatArray, first: float, last: float, ne
         new = at - slope / curvature
         if not first < new < last:
             new = (first + last) / 2
-        if abs(new - at) <= _EDGE * (1 + abs(at)):
+        if abs(new - at) <= EDGE * (1 + abs(at)):
             return new
         at = new
     return at

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veridical._core.numeric.optimism import corrected_gain, fit_error
+from veridical._core.numeric.roots import root_between
 from veridical._core.sample import BinarySample, MulticlassSample, effective_size
 from veridical._core.typing import FloatArray, WeightType
 from veridical.exceptions import invalid
@@ -109,7 +110,6 @@ def _pvalue(units: Units, error: float, estimate: float, support: Support | None
     if support is None:
         spread = math.hypot(standard_error(units), error)
         return normal_interval(estimate, spread, 0.95).pvalue
-    from scipy.optimize import brentq
     from scipy.special import ndtr
 
     masses, end = units.masses(0.95).pooled(), support.highest
@@ -126,7 +126,7 @@ def _pvalue(units: Units, error: float, estimate: float, support: Support | None
         return 1.0
     if excess(most) >= 0:
         return float(2 * ndtr(-most))
-    return float(2 * ndtr(-brentq(excess, 0.0, most, xtol=1e-9)))
+    return float(2 * ndtr(-root_between(excess, 0.0, most, xtol=1e-9)))
 
 
 def gain_core(

@@ -21,11 +21,11 @@ from veridical._core.typing import BoolArray, FloatArray
 from veridical.inference._intervals.bounded import Limit, Masses, upper_limit
 from veridical.summaries import Summary, VectorSummary
 
-_MAX_ROUNDS = 50
+MAX_ROUNDS = 50
 _SQRT_2_PI = math.sqrt(2 / math.pi)
 
 
-class _Cells(NamedTuple):
+class GapCells(NamedTuple):
     """Cells that hold rows: mean predictions and frequencies of shape (C, K), sizes and shares."""
 
     predicted: FloatArray
@@ -44,30 +44,30 @@ def gap_upper_limit(summary: Summary, level: float) -> float:
     predicted, observed = (
         np.column_stack([1 - v, v]) for v in (summary.mean_p[0, held], summary.mean_y[0, held])
     )
-    cells = _Cells(predicted, observed, summary.size[0, held], summary.share[0, held])
+    cells = GapCells(predicted, observed, summary.size[0, held], summary.share[0, held])
     return _upper(cells, (1 - level) / 2)
 
 
 def variation_limits(summary: VectorSummary, level: float) -> tuple[float, float]:
     """Limits of the mean total variation distance of the cells."""
-    cells = _Cells(summary.mean_p, summary.mean_y, summary.size, summary.share)
+    cells = GapCells(summary.mean_p, summary.mean_y, summary.size, summary.share)
     tail = (1 - level) / 2
     return _lower(cells, tail), _upper(cells, tail)
 
 
-def _upper(cells: _Cells, tail: float) -> float:
+def _upper(cells: GapCells, tail: float) -> float:
     """The largest upper limit, looked for from the sets as observed and from unlikely ones."""
     rare = cells.predicted < 1 / cells.predicted.shape[1]
     return max(0.0, *(_climb(cells, start, tail) for start in (cells.gap > 0, rare)))
 
 
-def _climb(cells: _Cells, chosen: BoolArray, tail: float) -> float:
+def _climb(cells: GapCells, chosen: BoolArray, tail: float) -> float:
     """Choose the sets of all cells at the tilt of the last limit, as long as it grows."""
     best = _limit(cells, chosen, tail)
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if not math.isfinite(best.tilt):
             break
-        chosen = _least_favourable(cells, chosen, best)
+        chosen = least_favourable(cells, chosen, best)
         found = _limit(cells, chosen, tail)
         if found.value <= best.value:
             break
@@ -75,7 +75,7 @@ def _climb(cells: _Cells, chosen: BoolArray, tail: float) -> float:
     return best.value
 
 
-def _limit(cells: _Cells, chosen: BoolArray, tail: float) -> Limit:
+def _limit(cells: GapCells, chosen: BoolArray, tail: float) -> Limit:
     """Upper limit of the mean of the bets on these sets."""
     expected, hits = ((part * chosen).sum(axis=1) for part in (cells.predicted, cells.observed))
     value = np.concatenate([1 - expected, -expected])
@@ -86,7 +86,7 @@ def _limit(cells: _Cells, chosen: BoolArray, tail: float) -> Limit:
     return upper_limit(Masses(value[held], shape[held], scale[held]), most, tail)
 
 
-def _least_favourable(cells: _Cells, chosen: BoolArray, at: Limit) -> BoolArray:
+def least_favourable(cells: GapCells, chosen: BoolArray, at: Limit) -> BoolArray:
     """Sets with which the mean reaches the limit most easily.
 
     Of each cell the classes that promise most are moved, as many of them as is best: so a few
@@ -128,7 +128,7 @@ def _least_favourable(cells: _Cells, chosen: BoolArray, at: Limit) -> BoolArray:
     return chosen
 
 
-def _lower(cells: _Cells, tail: float) -> float:
+def _lower(cells: GapCells, tail: float) -> float:
     r"""Lower limit of the total variation: what was read, less as much noise as there may be.
 
     The reading is at most the truth plus :math:`\sum_c \pi_c \tfrac12 \|\bar y_c - r_c\|_1`. Of

@@ -146,10 +146,20 @@ def paired_difference(
     return difference
 
 
+# Mean score and scores of the rows of a sample, by its identity: of one score, for several pairs.
+KeptScores = dict[int, tuple[float, FloatArray]]
+
+
 def difference_core(
-    estimator: Estimator, pair: tuple[Induced, Induced], options: IntervalOptions
+    estimator: Estimator,
+    pair: tuple[Induced, Induced],
+    options: IntervalOptions,
+    kept: KeptScores | None = None,
 ) -> tuple[Difference, tuple[str, ...]]:
-    """Difference of checked data on the same rows, and what is in doubt about it."""
+    """Difference of checked data on the same rows, and what is in doubt about it.
+
+    What is `kept` of one score is not made again for another pair; samples must live as long.
+    """
     name, sample = estimator.name, pair[0].sample
     groups = sample.clusters
     notes: tuple[str, ...] = ()
@@ -160,7 +170,7 @@ def difference_core(
             estimator, problems, options, groups=groups, caller=_CALLER
         )
     else:
-        found, first, second, name = _by_rows(estimator, pair, options, groups)
+        found, first, second, name = _by_rows(estimator, pair, options, groups, kept)
     difference = Difference(
         **found._asdict(),
         **options.fields,
@@ -179,11 +189,12 @@ def _by_rows(
     pair: tuple[Induced, Induced],
     options: IntervalOptions,
     groups: IntArray | None,
+    kept: KeptScores | None,
 ) -> tuple[MeanInterval, float, float, str]:
     """Interval of the mean difference of rows, both figures, and what they are."""
     name = estimator.name
     if isinstance(estimator, MeanScore):
-        (first, by_row), (second, others) = (_mean_and_rows(estimator, each) for each in pair)
+        (first, by_row), (second, others) = (_mean_and_rows(estimator, each, kept) for each in pair)
         by_row = by_row - others
         support = difference_support(estimator, (pair[0].problem, pair[1].problem), by_row)
     else:
@@ -201,8 +212,19 @@ def _by_rows(
     return found, first, second, name
 
 
-def _mean_and_rows(estimator: MeanScore, induced: Induced) -> tuple[float, FloatArray]:
+def _mean_and_rows(
+    estimator: MeanScore, induced: Induced, kept: KeptScores | None
+) -> tuple[float, FloatArray]:
     """A mean score, and that of every row."""
+    if kept is None:
+        return _scored(estimator, induced)
+    key = id(induced.sample)
+    if key not in kept:
+        kept[key] = _scored(estimator, induced)
+    return kept[key]
+
+
+def _scored(estimator: MeanScore, induced: Induced) -> tuple[float, FloatArray]:
     by_row = scores_by_row(estimator, induced.problem, induced.sample, caller=_CALLER)
     if isinstance(induced.problem, ClasswiseProblem):
         return estimator.measure(induced.problem), by_row

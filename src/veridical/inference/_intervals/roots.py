@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veridical._core.numeric.roots import root_between
 from veridical._core.typing import FloatArray
 from veridical.inference._intervals.bounded import Support, mean_limits, tail_below_zero
 from veridical.inference._intervals.rows import Rows
@@ -50,15 +51,13 @@ def root_limits(
 
 def _crossing(function: Callable[[float], float]) -> float:
     """Where a falling function changes its sign, from zero outwards; infinite if it does not."""
-    from scipy.optimize import brentq
-
     here, step = 0.0, 0.25
     sign = 1.0 if function(here) > 0 else -1.0
     while abs(here) < FARTHEST:
         new = here + sign * step
         if function(new) * sign <= 0:
             first, last = sorted((here, new))
-            return float(brentq(function, first, last, xtol=1e-6, rtol=1e-6))
+            return root_between(function, first, last, xtol=1e-6, rtol=1e-6)
         here, step = new, 2 * step
     return sign * math.inf
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.inference._intervals.bounded import Support
+from veridical.inference._intervals.bounded import Masses, Support, masses_of_blocks
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.miscalibration import LogScore, ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
@@ -120,6 +121,27 @@ def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatAr
     else:
         losses = np.column_stack([estimator.per_row(replace(sample, y=y)) for y in outcome])
     return losses, chance
+
+
+def masses_of_many(score: MeanScore, sample: BinarySample) -> tuple[Masses, FloatArray]:
+    """Scores of many binary rows of weight one as limits take them, and the two ends of them.
+
+    Given the outcome every score is monotone in the prediction, so its ends are at those of the
+    predictions; rows are looked at block by block, and no score is kept.
+    """
+    pooled = sample.pooled
+    held = (pooled.positive > 0, pooled.positive < pooled.weight)
+    places = [(each.argmax(), len(each) - 1 - each[::-1].argmax()) for each in held if each.any()]
+    outcome = np.repeat([y for y, each in ((1, held[0]), (0, held[1])) if each.any()], 2)
+    ends = BinarySample(
+        y=outcome.astype(sample.y.dtype),
+        p=pooled.value[np.ravel(places)],
+        positive_first=sample.positive_first,
+    )
+    seen = score.per_row(ends)
+    lowest, highest = float(seen.min()), float(seen.max())
+    blocks = (score.per_row(sample.take(block)) for block in row_blocks(sample.n))  # type: ignore[arg-type]
+    return masses_of_blocks(blocks, Support(lowest, highest)), seen
 
 
 def scores_by_row(

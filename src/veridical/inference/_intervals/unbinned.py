@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from veridical._core.numeric import density
+from veridical._core.numeric.roots import root_between
 from veridical._core.typing import FloatArray
 from veridical.inference._intervals.bets import (
     Smoother,
@@ -146,11 +147,9 @@ def _kernel(rows: Rows, width: float) -> Smoother:
 
 def _fixed_point(limit: Callable[[float], float], first: float, last: float) -> float:
     """Bandwidth in a bracket that a limit, which falls with it, is equal to."""
-    from scipy.optimize import brentq
-
     if limit(last) >= last:
         return last
-    return float(brentq(lambda width: limit(width) - width, first, last, xtol=1e-4, rtol=_NEAR))
+    return root_between(lambda width: limit(width) - width, first, last, xtol=1e-4, rtol=_NEAR)
 
 
 def largest_limits(summary: Summary, level: float) -> tuple[float, float]:

@@ -63,7 +63,7 @@ def drawn_residuals(
         starts = np.searchsorted(cell, np.arange(n_cells + 1))
         for c in np.flatnonzero((variance < NORMAL_FROM) & (variance > 0)):
             held = slice(starts[c], starts[c + 1])
-            sums[:, c] = _drawn_count(p[held], trials.count[held], n, rng)
+            sums[:, c] = drawn_count(p[held], trials.count[held], n, rng)
         return sums
     heavy = np.square(trials.weight) > variance[cell] / _NORMAL_IN_WEIGHTS
     light = np.bincount(cell, weights=np.where(heavy, 0.0, each), minlength=n_cells)
@@ -75,7 +75,7 @@ def drawn_residuals(
     return sums
 
 
-def _drawn_count(p: FloatArray, count: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+def drawn_count(p: FloatArray, count: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
     """Successes less their expectation, n times, by inversion of the Poisson-binomial law.
 
     The law is the Fourier transform of the product of (1 - p + p z)^count (Hong 2013, Computational
@@ -144,5 +144,7 @@ def _rare_rows(rate: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntA
     edges = np.cumsum(rate)
     numbers = rng.poisson(edges[-1], n)
     row = np.searchsorted(edges, rng.random(int(numbers.sum())) * edges[-1], side="right")
-    keys = np.unique(np.repeat(np.arange(n), numbers) * len(rate) + np.minimum(row, len(rate) - 1))
+    keys = np.repeat(np.arange(n), numbers) * len(rate) + np.minimum(row, len(rate) - 1)
+    keys.sort()  # several times as fast as a hash table of them
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     return keys // len(rate), keys % len(rate)

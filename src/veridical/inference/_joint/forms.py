@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veridical._core.numeric.blocks import row_blocks
-from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical._core.typing import FloatArray, IntArray
 
 _NARROW = 4.0  # mean distance of two rows, in widths of the kernel
 _JITTER = 1e-9  # keeps the root of the kernel from failing by rounding
@@ -203,25 +203,32 @@ class Surprise(NamedTuple):
 
     def values(self, residuals: FloatArray) -> FloatArray:
         """The statistic of residuals (draws, 1, cells), (draws, 1)."""
+        return self.of(self.deviance(residuals))
+
+    def of(self, each: FloatArray) -> FloatArray:
+        """The statistic of deviances of cells that can differ, (draws, 1)."""
         from scipy.special import chdtrc
 
-        held = (self.variance > 0) & (self.unit > 0)
-        if not held.any():
-            return np.zeros((len(residuals), 1))
-        each = self._deviance(residuals[:, 0], held)
+        if each.shape[1] == 0:
+            return np.zeros((len(each), 1))
         if not self.largest:
             return each.sum(axis=1, keepdims=True)
         tail = chdtrc(1, each.max(axis=1, keepdims=True))
-        some = -np.expm1(held.sum() * np.log1p(-np.minimum(tail, _BELOW_ONE)))
+        some = -np.expm1(each.shape[1] * np.log1p(-np.minimum(tail, _BELOW_ONE)))
         return np.asarray(-np.log(np.maximum(some, _LEAST_TAIL)))
 
     def directions(self, residuals: FloatArray) -> FloatArray:
         """None: 0 for each of (m, cells)."""
         return np.zeros(len(residuals))
 
-    def _deviance(self, residuals: FloatArray, held: BoolArray) -> FloatArray:
+    def deviance(self, residuals: FloatArray) -> FloatArray:
+        """Deviances of residuals (draws, 1, cells) in the cells that can differ, (draws, held)."""
         from scipy.special import xlogy
 
+        held = (self.variance > 0) & (self.unit > 0)
+        if not held.any():
+            return np.zeros((len(residuals), 0))
+        residuals = residuals[:, 0]
         left = residuals - (residuals @ self.free) @ (self.free * self.variance[:, None]).T
         left[np.abs(left) <= _ROUNDING * np.sqrt(self.variance)] = (
             0.0  # nothing is left of few cells

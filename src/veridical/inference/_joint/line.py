@@ -24,8 +24,11 @@ from veridical.inference._joint.forms import (
     upper_edges,
     with_corners,
 )
+from veridical.inference._joint.many import Stretches
+from veridical.inference._joint.many_groups import GroupRows, group_forms
 
 MOST_CELLS, MOST_CELLS_BY_GROUP = 128, 48
+FEW_GROUPS = 20  # beyond, they are drawn many at a time
 _MANY_ROWS = 1 << 16
 
 
@@ -68,8 +71,6 @@ class Line:
 def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     """Rows of a sample in the order of their predictions, and weights within equal ones."""
     redraw = redraw_of(sample)
-    if redraw is None and codes is None and sample.weight is None and sample.n > _MANY_ROWS:
-        return _pooled_line(sample)
     weight, counted = sample.weight, counts_rows(sample)
     if redraw is not None:
         order = redraw.rows
@@ -86,16 +87,18 @@ def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     return Line(trials, w * (y - p), mean, impossible, sample.n, held, redraw)
 
 
-def _pooled_line(sample: BinarySample) -> Line:
-    """The same of many rows without weights or groups: sorted before, equal predictions as one."""
-    scores = sample.pooled
-    p, count, hits = scores.value.astype(np.float64, copy=False), scores.weight, scores.positive
-    mean = count * p
-    impossible = np.zeros(len(p), dtype=bool)  # only the ends of what is sorted can be
-    never, surely = np.searchsorted(p, 0.0, side="right"), np.searchsorted(p, 1.0)
-    impossible[:never] = hits[:never] > 0
-    impossible[surely:] = hits[surely:] < count[surely:]
-    return Line(Trials(p, count), hits - mean, mean, impossible, sample.n)
+def parts_of_sample(
+    sample: BinarySample, codes: IntArray | None, lens: str, keys: list[Any], draws: Draws
+) -> tuple[list[Found], str]:
+    """Parts of a checked binary problem and of its groups, and where outcomes are drawn from."""
+    plain = codes is None and sample.weight is None and sample.clusters is None
+    if plain and sample.n > _MANY_ROWS:
+        held = Stretches(sample.pooled, MOST_CELLS)
+        residuals = np.vstack([held.cells.residual, held.drawn(draws)])
+        sums = held.cells, held.mean, held.unit, residuals
+        return _three(*sums, lens, sample.n, impossible=held.impossible), REDRAWN
+    line = line_of(sample, codes)
+    return line_parts(line, lens, keys, draws), line.said
 
 
 def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Found]:
@@ -106,28 +109,64 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
     cuts = np.searchsorted(p, edges[:-1], side="right")
     cell = np.repeat(np.arange(len(edges)), np.diff(cuts, prepend=0, append=len(p)))
     whole = cells_of(cell, len(edges), p, variance, line.residual)
-    drawn, of_groups = _drawn(line, cell, len(edges), len(keys), draws)
+    if _are_many(line, len(keys)):
+        drawn, groups = _many_groups(line, cell, len(edges), lens, keys, draws)
+    else:
+        drawn, of_groups = _drawn(line, cell, len(edges), len(keys), draws)
+        groups = [
+            _group(line, cell, lens, label, own) for label, own in zip(keys, of_groups, strict=True)
+        ]
     residuals = np.vstack([whole.residual, drawn])
-    groups = []
-    for label, (rows, held, some) in zip(keys, of_groups, strict=True):
-        place = np.searchsorted(held, cell[rows])
-        cells = cells_of(place, len(held), p[rows], variance[rows], line.residual[rows])
-        form = form_of_all(Cells(*(each[None] for each in cells)))
-        values = form.values(np.vstack([cells.residual, some])[:, None])
-        direction = float(form.directions(cells.residual[None])[0])
-        impossible = bool(line.impossible[rows].any())
-        groups.append(Found("group", lens, values, len(rows), direction, label, impossible))
+    counted = _counted(line, cell, len(edges))
     impossible = bool(line.impossible.any())
+    return [*_three(whole, *counted, residuals, lens, line.rows, impossible=impossible), *groups]
+
+
+def _three(
+    whole: Cells,
+    mean: FloatArray,
+    unit: FloatArray,
+    residuals: FloatArray,
+    lens: str,
+    rows: int,
+    *,
+    impossible: bool,
+) -> list[Found]:
+    """Level, spread and shape, of residuals as observed and as drawn."""
     parts = []
     for name, form in three_forms(whole).items():
         values = form.values(residuals[:, None])
         never = impossible and name == "spread"  # which is too extreme, whatever else is so
         direction = -1.0 if never else float(form.directions(whole.residual[None])[0])
         if name == "shape":
-            more = surprises(whole, *_counted(line, cell, len(edges)))
-            values = np.hstack([values, *(one.values(residuals[:, None]) for one in more)])
-        parts.append(Found(name, lens, values, line.rows, direction, impossible=never))
-    return [*parts, *groups]
+            more = surprises(whole, mean, unit)
+            each = more[0].deviance(residuals[:, None])
+            values = np.hstack([values, *(one.of(each) for one in more)])
+        parts.append(Found(name, lens, values, rows, direction, impossible=never))
+    return parts
+
+
+def _are_many(line: Line, n_groups: int) -> bool:
+    """Whether groups are drawn many at a time: of rows that count one and are independent."""
+    plain = line.redraw is None and line.trials.weight is None
+    return n_groups > FEW_GROUPS and plain and bool((line.trials.count == 1).all())
+
+
+def _many_groups(
+    line: Line, cell: IntArray, n_cells: int, lens: str, keys: list[Any], draws: Draws
+) -> tuple[FloatArray, list[Found]]:
+    """Residuals of all rows by cell, drawn, and every group."""
+    assert line.codes is not None
+    rows = GroupRows(line.trials, cell, line.codes, line.variance, line.residual)
+    forms = group_forms(rows, n_cells, len(keys), draws)
+    impossible = np.bincount(line.codes[line.impossible], minlength=len(keys)) > 0
+    found = [
+        Found("group", lens, forms.values[:, g : g + 1], int(n), float(way), label, bool(never))
+        for g, (label, n, way, never) in enumerate(
+            zip(keys, forms.rows, forms.direction, impossible, strict=True)
+        )
+    ]
+    return forms.total, found
 
 
 class _OfGroup(NamedTuple):
@@ -136,6 +175,19 @@ class _OfGroup(NamedTuple):
     rows: IntArray
     held: IntArray
     drawn: FloatArray
+
+
+def _group(line: Line, cell: IntArray, lens: str, label: Any, own: _OfGroup) -> Found:
+    """One group: level, spread and shape together."""
+    rows, held, some = own
+    place = np.searchsorted(held, cell[rows])
+    p, variance = line.trials.p[rows], line.variance[rows]
+    cells = cells_of(place, len(held), p, variance, line.residual[rows])
+    form = form_of_all(Cells(*(each[None] for each in cells)))
+    values = form.values(np.vstack([cells.residual, some])[:, None])
+    direction = float(form.directions(cells.residual[None])[0])
+    impossible = bool(line.impossible[rows].any())
+    return Found("group", lens, values, len(rows), direction, label, impossible)
 
 
 def _drawn(

@@ -13,7 +13,7 @@ from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.exceptions import warn_of
 from veridical.inference._draws.groups import weight_notes
 from veridical.inference._joint.family import joint_test_of
-from veridical.inference._joint.line import line_of, line_parts
+from veridical.inference._joint.line import parts_of_sample
 from veridical.inference._joint.whole import whole_parts
 from veridical.lenses import Classwise, ClasswiseProblem, Lens, Pooled, Problem
 from veridical.lenses.reading import RawData, default_lens, named_lens
@@ -143,8 +143,7 @@ def joint_core(
     name = "whole prediction" if whole else chosen.name
     codes, keys = (None, []) if by is None else (by.codes, list(by.keys))
     if isinstance(problem, BinarySample):
-        line = line_of(problem, codes)
-        found, said = line_parts(line, name, keys, draws), line.said
+        found, said = parts_of_sample(problem, codes, name, keys, draws)
     else:
         one_by_one = isinstance(problem, ClasswiseProblem)
         rows = problem.sample if isinstance(problem, ClasswiseProblem) else problem

@@ -127,19 +127,22 @@ def telling_features(
 ) -> tuple[Features, IntArray, tuple[str, ...]]:
     """Features without those that name nobody: no value has enough rows, or one has all."""
     kept: list[int] = []
-    left_out: list[int] = []
+    left_out: dict[str, list[str]] = {}
     for k, feature in enumerate(features):
         rows = np.bincount(codes[:, k], weights=counts, minlength=feature.n_codes)
         named = rows[: feature.n_named].max(initial=0) >= min_rows
-        several = (rows > 0).sum() > 1
-        (kept if several and (named or rows[feature.missing] >= min_rows) else left_out).append(k)
+        if (rows > 0).sum() < 2:
+            left_out.setdefault("all rows have one value", []).append(feature.name)
+        elif named or rows[feature.missing] >= min_rows:
+            kept.append(k)
+        else:
+            left_out.setdefault(f"no value has {min_rows:,} rows", []).append(feature.name)
     if not left_out:
         return features, codes, ()
     if not kept:  # all rows are tested even so
         return features, np.zeros_like(codes), ()
-    names = ", ".join(features.of[k].name for k in left_out)
-    note = f"left out, as no value has {min_rows:,} rows or one has all: {names}"
-    return Features(tuple(features.of[k] for k in kept)), codes[:, np.array(kept)], (note,)
+    notes = tuple(f"left out, as {why}: {', '.join(names)}" for why, names in left_out.items())
+    return Features(tuple(features.of[k] for k in kept)), codes[:, np.array(kept)], notes
 
 
 def audit_core(table: Table, options: SearchOptions) -> SegmentAudit:

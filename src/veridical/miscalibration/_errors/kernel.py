@@ -75,7 +75,9 @@ class KernelError(_KernelEstimator):
     bandwidth : "median" or float, default "median"
         "median" is the median distance between two predictions that differ (in the kernel's own
         distance, pairs weighted by w_i w_j); of more than 1000 distinct predictions those at 1000
-        evenly spaced places, sorted by their largest probability, stand for all.
+        evenly spaced places, sorted by their largest probability, stand for all. If that is less
+        than a twentieth of the mean distance, as where nearly all predictions are almost 0, pairs
+        are also weighted by the variances of their outcomes, p (1 - p) or 1 - sum p_k^2.
     estimator : {"unbiased", "biased", "block", "mmce"}, default "unbiased"
         All pairs without i = j; all pairs with i = j; pairs within blocks of consecutive rows; or
         the maximum mean calibration error, see `KernelError.mmce`.

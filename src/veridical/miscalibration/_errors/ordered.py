@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from veridical._core.data.validation import check_option
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import FloatArray
 from veridical.decomposition.core import isotonic_parts
 from veridical.miscalibration._errors.base import CellEstimator, ScoreEstimator
@@ -88,8 +88,22 @@ class CumulativeError(ScoreEstimator, CellEstimator):
     def measure_binary(self, sample: BinarySample) -> float:
         """Cumulate over distinct scores."""
         scores = sample.pooled
+        if scores.alone:
+            return self._of_many(scores)
         value = scores.value.astype(np.float64)
         return float(self.measure_cells(value, scores.weight, scores.positive[None, :])[0])
+
+    def _of_many(self, scores: PooledScores) -> float:
+        """The same, stretch by stretch."""
+        before = high = low = 0.0
+        for value, _, positive in scores.blocks():
+            excess = positive - value
+            np.cumsum(excess, out=excess)
+            high = max(high, before + float(excess.max()))
+            low = min(low, before + float(excess.min()))
+            before += float(excess[-1])
+        largest = max(high, -low) if self.statistic == "ks" else high - low
+        return abs(largest) / len(scores.value)
 
     def measure_cells(
         self, value: FloatArray, weight: FloatArray, positive: FloatArray

@@ -9,6 +9,7 @@ import numpy as np
 
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.numeric import density
+from veridical._core.numeric.roots import root_between
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
@@ -218,8 +219,6 @@ def _error_at(spectrum: FloatArray, bandwidth: float) -> float:
 
 def _fixed_point(nodes: FloatArray) -> float:
     """Bandwidth that equals the error there: between the errors at infinity and at zero."""
-    from scipy.optimize import brentq
-
     spectrum = density.cosine_spectrum(nodes)
     high = float(np.abs(nodes).sum())
     low = max(abs(float(nodes.sum())), high * 1e-12)  # a kernel has some width
@@ -227,4 +226,4 @@ def _fixed_point(nodes: FloatArray) -> float:
         return high
     if _error_at(spectrum, low) <= low:
         return low
-    return float(brentq(lambda width: _error_at(spectrum, width) - width, low, high, xtol=1e-15))
+    return root_between(lambda width: _error_at(spectrum, width) - width, low, high, xtol=1e-15)

@@ -91,21 +91,20 @@ def _checked(chosen: ChosenRows) -> ChosenRows:
 
 def unfitted(calibrator: str | Calibrator, columns: ModelColumns) -> Calibrator:
     """A calibrator by name, or a copy of one, for the classes of the monitor."""
-    from sklearn.base import clone
-
     from veridical.calibrators import Calibrator
+    from veridical.calibrators.core import fresh
     from veridical.selection.core import calibrator_named, for_classes
 
     n_classes = len(columns.labels)
     if isinstance(calibrator, Calibrator):
-        empty = for_classes(clone(calibrator), n_classes)
+        empty = for_classes(fresh(calibrator), n_classes)
     else:
         empty = calibrator_named(calibrator, n_classes, caller=_CALLER, param="calibrator")
     if empty.input != "probability":
         hint = "a monitor is shown probabilities."
         raise invalid(_CALLER, "calibrator", 'of input="probability"', empty.input, hint=hint)
     positive = columns.classes[1] if n_classes == 2 else None
-    empty.set_params(labels=list(columns.labels), pos_label=positive)
+    empty.labels, empty.pos_label = list(columns.labels), positive
     return empty
 
 
@@ -145,17 +144,14 @@ def held_out_difference(
     variance of the differences row by row and the optimism of the fit, and take the rows as
     independent.
     """
-    from sklearn.base import clone
-
-    from veridical.calibrators.core import CheckedRows
+    from veridical.calibrators.core import CheckedRows, fresh
     from veridical.inference.intervals import Gains, IntervalOptions, gain_interval
     from veridical.selection.core import cross_fit, make_folds
 
     n_classes = len(columns.labels)
     checked = CheckedRows(rows.p, rows.y, None, "importance", tuple(range(n_classes)))
     folds = make_folds(checked, (_N_FOLDS,))
-    part: Calibrator = clone(calibrator)
-    part.set_params(labels=None, pos_label=None)  # rows hold class indices
+    part = fresh(calibrator, labels=None, pos_label=None)  # rows hold class indices
     found = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
     if isinstance(found, LeftOut):
         return HeldOutDifference(None, reason=str(found))

@@ -65,6 +65,8 @@ class GameRules(Result):
     D blood thinner 2.0
     >>> rules.budget(10)
     15.0
+    >>> [round(p, 2) for p in rules.pays_from]
+    [0.6, 0.7, 0.8, 0.07]
     """
 
     conditions: tuple[str, ...] = ("healthy", "allergy", "infection", "appendicitis", "blood clot")
@@ -109,6 +111,15 @@ class GameRules(Result):
     def codes(self) -> str:
         """Letters of the treatments."""
         return _CODES[: len(self.treatments)]
+
+    @property
+    def pays_from(self) -> tuple[float, ...]:
+        """Probability of the condition it is for from which each treatment helps on average.
+
+        Where several conditions go with different harm, the worst of them is supposed.
+        """
+        ends = [(min(0.0, *row), max(row)) for row in self.benefit]
+        return tuple(-worst / (best - worst) if best > 0 else 1.0 for worst, best in ends)
 
     def budget(self, n_patients: int) -> float:
         """What a round of so many patients may cost."""

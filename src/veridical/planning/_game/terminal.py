@@ -61,6 +61,7 @@ def play_in_terminal(
         if outcome is None:
             break
         write(_outcome_text(outcome, game.rules))
+        write(_score_text(game.outcomes, game.rules))
         write(_tally_text(game.outcomes))
     summary = game.summary()
     write(f"\n{summary}")
@@ -102,18 +103,21 @@ def _rules_text(game: HealthcareGame) -> str:
     reports = "you find out how good they are" if game.level == HIDDEN else game.level
     head = [
         f"A classifier reports what patients may have; its reports: {reports}.",
+        f"Gain as many {rules.unit} as you can. Who is not treated neither gains nor loses.",
         f"{game.n_rounds} rounds of {game.n_patients} patients. Budget of a round:"
         f" {rules.budget(game.n_patients):g}. Effects in {rules.unit}, times what is at stake for"
         " the patient:",
         "",
     ]
     body = [
-        [f"{code} {treatment}", f"{cost:g}", *(f"{effect:g}" for effect in row)]
-        for code, treatment, cost, row in zip(
-            rules.codes, rules.treatments, rules.costs, rules.benefit, strict=True
+        [f"{code} {treatment}", f"{cost:g}", *(f"{effect:g}" for effect in row), f"{100 * p:.0f} %"]
+        for code, treatment, cost, row, p in zip(
+            rules.codes, rules.treatments, rules.costs, rules.benefit, rules.pays_from, strict=True
         )
     ]
-    return "\n".join([*head, *_table(["treatment", "cost", *rules.conditions], body)])
+    table = _table(["treatment", "cost", *rules.conditions, "pays from"], body)
+    foot = "Pays from: so probable must its condition be, truly, for it to help on average."
+    return "\n".join([*head, *table, foot])
 
 
 def _patients_text(patients: PatientRound, n_rounds: int, rules: GameRules) -> str:
@@ -147,6 +151,12 @@ def _outcome_text(outcome: RoundOutcome, rules: GameRules) -> str:
     return "\n".join(["", *table, "", f"{outcome}."])
 
 
+def _score_text(outcomes: Sequence[RoundOutcome], rules: GameRules) -> str:
+    gained = sum(outcome.value for outcome in outcomes)
+    promised = sum(outcome.promised for outcome in outcomes)
+    return f"Score: {gained:g} {rules.unit}; the reports promised {promised:.4g}."
+
+
 def _tally_text(outcomes: Sequence[RoundOutcome]) -> str:
     """How often reports were right so far, by how sure they were: what a player can learn from."""
     said = np.array([max(row) for outcome in outcomes for row in outcome.patients.reports])
@@ -165,7 +175,7 @@ def _tally_text(outcomes: Sequence[RoundOutcome]) -> str:
             name = f"{100 * low:.0f} to {100 * high:.0f} %"
             body.append([name, f"{within.sum()}", f"{mean:.0f} %", f"{share:.0f} %"])
     header = ["sure of the most probable", "reports", "said", "right"]
-    return "\n".join(["So far:", *_table(header, body)])
+    return "\n".join(["Reports so far:", *_table(header, body)])
 
 
 def _percent(p: float) -> str:

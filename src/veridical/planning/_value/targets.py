@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import float_array
+from veridical._core.numeric.roots import root_between
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.exceptions import InvalidInputError, invalid
@@ -92,9 +93,7 @@ def _concentration(accuracy: float, shares: FloatArray) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(function, low, high, xtol=1e-9, rtol=1e-9))
+    return root_between(function, low, high, xtol=1e-9, rtol=1e-9)
 
 
 _DEFAULT_ECE = (0.0, 0.02, 0.04, 0.06, 0.1, 0.15)

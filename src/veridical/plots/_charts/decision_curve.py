@@ -12,8 +12,7 @@ from veridical._core.typing import ArrayLike, WeightType
 from veridical.decisions import decision_curve as compute
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import styled_axes
-from veridical.plots._drawing.legend import legend_above
-from veridical.plots._drawing.named import lines_with_bands, named_results
+from veridical.plots._drawing.named import framed, lines_with_bands, named_results
 from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
@@ -103,8 +102,7 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
     # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
     top = max(float(curve.high.max()) for curve in named.values())
     top = max(min(top, 1.5 * first.prevalence), first.prevalence)
-    axes.set_ylim(-0.25 * top, 1.06 * top)
-    axes.set_xlim(float(first.threshold.min()), float(first.threshold.max()))
-    axes.set(xlabel="threshold probability", ylabel="net benefit")
-    legend = legend_above(axes)
+    across = float(first.threshold.min()), float(first.threshold.max())
+    names = "threshold probability", "net benefit"
+    legend = framed(axes, across, (-0.25 * top, 1.06 * top), names=names)
     return DecisionCurveArtists(axes, models, bands, treat_all, treat_none, legend)

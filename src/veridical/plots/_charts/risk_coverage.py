@@ -12,8 +12,7 @@ from veridical._core.typing import ArrayLike, WeightType
 from veridical.decisions import risk_coverage_curve as compute
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import styled_axes
-from veridical.plots._drawing.legend import legend_above
-from veridical.plots._drawing.named import lines_with_bands, named_results
+from veridical.plots._drawing.named import framed, lines_with_bands, named_results
 from veridical.results import RiskCoverageCurve, RiskThreshold
 
 _CALLER = "risk_coverage"
@@ -111,8 +110,6 @@ def _draw(
         float(curve.high[curve.coverage >= 0.1].max(initial=0.02)) for curve in named.values()
     )
     top = max(top, 0.0 if promise is None else 1.2 * promise.at_most)
-    axes.set_ylim(0, min(1.05 * top, 1.02))
-    axes.set_xlim(0, 1)
-    axes.set(xlabel="share of rows answered", ylabel="share of wrong answers")
-    legend = legend_above(axes)
+    names = "share of rows answered", "share of wrong answers"
+    legend = framed(axes, (0, 1), (0, min(1.05 * top, 1.02)), names=names)
     return RiskCoverageArtists(axes, models, bands, tuple(marks), legend)

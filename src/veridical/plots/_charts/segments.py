@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from veridical._core.drawing.words import gap_text
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, size_text, styled_axes
@@ -145,7 +146,7 @@ def segment_map(
     >>> y, p = [0, 0, 0, 1] * 60 + [1, 1, 1, 0] * 60, [0.5] * 480
     >>> columns = {"region": ["n"] * 240 + ["s"] * 240, "sex": ["f", "m"] * 240}
     >>> audit = audit_segments(y, p, columns, rng=0)
-    >>> [text.get_text()[1:] for text in segment_map(audit, ax=Figure().subplots()).texts]
+    >>> [text.get_text()[-4:] for text in segment_map(audit, ax=Figure().subplots()).texts]
     ['0.50', '0.00', '0.50', '0.00']
     """
     audit = _audit(result, "segment_map")
@@ -167,7 +168,7 @@ def segment_map(
     for (i, k), segment in sorted(places.items()):
         dark = abs(segment.gap) > 0.65 * most
         look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALLEST}
-        words = f"{segment.gap:+.2f}".replace("-", "\N{MINUS SIGN}")
+        words = gap_text(segment.gap)
         texts.append(axes.text(k, i, words, color="white" if dark else "#1a1a1a", **look))
         if segment.pvalue <= sure:
             frame = Rectangle((k - 0.48, i - 0.48), 0.96, 0.96, fill=False, linewidth=1.8)

@@ -136,7 +136,7 @@ def _draw_gaps(ax: Axes, series: Series, style: Style, index: int, total: int) -
     (parts["line"],) = ax.plot(
         xs, ys - xs, color=colour, linestyle=style.line(index), linewidth=1.4, zorder=3
     )
-    around = curve.interval == "consistency"
+    around = curve.around_prediction
     if curve.method == "bins":
         at = curve.predicted
         parts["markers"] = draw_markers(ax, at, curve.gap, curve.count, style, index, sized=True)

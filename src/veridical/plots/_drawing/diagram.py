@@ -108,7 +108,7 @@ def _draw_curve(
         if not binned if look.band is None else look.band:
             parts["band"] = marks.draw_band(ax, curve, look.x, style, index)
         else:
-            how = {"around": curve.interval == "consistency", "alone": total == 1}
+            how = {"around": curve.around_prediction, "alone": total == 1}
             parts["limits"] = marks.draw_limits(
                 ax, at, curve.low, curve.high, style, index, over_bars=look.bars, **how
             )

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from veridical.exceptions import invalid
 from veridical.plots._drawing.axes import short_name, size_text
+from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.style import Style
 
 R = TypeVar("R")
@@ -44,6 +45,16 @@ def need_predictions(y_prob: Any, instead: str, *, caller: str) -> None:
     if y_prob is None:
         hint = f"pass `y_true` and `y_prob`, or {instead}."
         raise invalid(caller, "y_prob", "given beside `y_true`", "None", hint=hint)
+
+
+def framed(
+    axes: Axes, across: tuple[float, float], up: tuple[float, float], *, names: tuple[str, str]
+) -> Any:
+    """Set what curves are seen between, name the axes and return the legend above them."""
+    axes.set_xlim(*across)
+    axes.set_ylim(*up)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    return legend_above(axes)
 
 
 def lines_with_bands(

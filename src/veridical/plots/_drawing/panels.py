@@ -25,6 +25,7 @@ PanelKind = Literal["linear", "log", "log x", "probability x", "square", "unit"]
 _LEGEND_SIZE, _LABEL_SIZE, _TITLE_SIZE = 9.0, 10.0, 10.0
 _LEGEND_ROW = 0.2  # inches
 _FEW_DECADES = 1.5
+_TINY = 4.0  # size of points that are not seen in a legend
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,10 @@ def _add(mark: Mark, ax: Axes, style: Style, number: int) -> None:
         case Points():
             x, y = np.asarray(mark.x, dtype=np.float64), np.asarray(mark.y, dtype=np.float64)
             if mark.low is not None and mark.high is not None:
-                ax.vlines(x, mark.low, mark.high, color=colour, linewidth=1)
+                bars = mark.size < _TINY  # the point only marks their place: name the bars
+                named = mark.label if bars else ""
+                ax.vlines(x, mark.low, mark.high, color=colour, linewidth=1, label=named)
+                label = None if bars else label
             look = {"marker": style.marker(number), "color": colour, "linewidths": 0, "zorder": 3}
             ax.scatter(x, y, s=mark.size, label=label, **look)
         case Bars():

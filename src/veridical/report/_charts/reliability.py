@@ -266,7 +266,7 @@ def _reading(name: str, curve: ReliabilityCurve) -> str:
     )
     if curve.low is None or curve.high is None:
         return f"{said}."
-    around = curve.interval == "consistency"
+    around = curve.around_prediction
     inside = curve.observed if around else curve.predicted
     outside = int(np.sum((inside < curve.low) | (inside > curve.high)))
     what = {"bins": "bins", "isotonic": "blocks"}.get(curve.method, "places")

@@ -6,11 +6,9 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring.core import is_address, one_moment
 from veridical.report._monitor.look import MonitorLook, continues, embedded, look_of, read_look
 from veridical.report._page.blocks import Section
 from veridical.report._page.page import SavedPage, versions
@@ -21,6 +19,9 @@ from veridical.results import (
     ReliabilityCurve,
     Result,
 )
+
+if TYPE_CHECKING:
+    from veridical.monitoring import CalibrationMonitor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +145,16 @@ def monitor_report(
 
     Examples
     --------
+    >>> from veridical.monitoring import CalibrationMonitor
     >>> monitor = CalibrationMonitor()
     >>> _ = monitor.update([0, 1, 1], [0.2, 0.7, 0.9])
     >>> print(monitor_report(monitor).subtitle)
     :memory:, the probability of y = 1, 3 rows in 1 batches
     """
     before = None if since is None else read_look(since)
+    from veridical.monitoring import CalibrationMonitor
+    from veridical.monitoring.core import is_address
+
     if isinstance(monitor, CalibrationMonitor):
         return _compared(_gathered(monitor, title), before)
     if not (is_address(monitor) or Path(monitor).is_file()):
@@ -178,6 +183,8 @@ def since_page(report: MonitorReport, path: str | os.PathLike[str]) -> MonitorRe
 
 
 def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
+    from veridical.monitoring.core import is_address, one_moment
+
     with one_moment(monitor) as memory:
         status = monitor.status()
         seen = status.n_batches > 0

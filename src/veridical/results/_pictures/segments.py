@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from veridical._core.drawing.picture import Picture
-from veridical._core.drawing.words import LINE, cut, widest, width_of, wrap
+from veridical._core.drawing.words import LINE, cut, gap_text, widest, width_of, wrap
 from veridical.results._pictures.forest import MINUS, ForestRow, forest
 from veridical.results.base import say_pvalue
 from veridical.results.segments import Segment, SegmentAudit, two
@@ -104,7 +104,7 @@ def _cell(
         picture.add("rect", "full", fill_opacity=opacity, **place)
         if sure:
             picture.add("rect", "whisker", **place)
-    text = f"{segment.gap:+.2f}".replace("-", MINUS)
+    text = gap_text(segment.gap)
     if width_of(text) <= width - 6:
         picture.text(left + width / 2, top + _CELL / 2 + 4, text, anchor="middle")
     picture.add("rect", "touch", tip=tip_of(segment, audit), **place)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import check_option, check_sample
-from veridical._core.numeric.blocks import map_rows
+from veridical._core.numeric.blocks import map_rows, row_blocks
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 
+_MANY = 1 << 16
 RULES = ("brier", "log", "spherical", "zero-one")
 
 
@@ -39,6 +40,9 @@ class ScoringRule(ABC):
 
     def mean(self, sample: Sample) -> float:
         """Weighted mean score."""
+        if sample.weight is None and sample.n > _MANY:  # row by row it would fill the memory
+            blocks = (sample.take(block) for block in row_blocks(sample.n, _MANY))  # type: ignore[arg-type]
+            return sum(float(self.per_row(some).sum()) for some in blocks) / sample.n
         return weighted_mean(self.per_row(sample), sample.weight)
 
     def entropy(self, q: ArrayLike) -> FloatArray:
@@ -260,7 +264,8 @@ class SphericalRule(ScoringRule):
     name = "spherical"
 
     def _score_binary(self, p: FloatArray, y: IntArray) -> FloatArray:
-        return 1 - np.where(y == 1, p, 1 - p) / np.hypot(p, 1 - p)
+        rest = 1 - p
+        return 1 - np.where(y == 1, p, rest) / np.sqrt(p * p + rest * rest)
 
     def _score_vector(self, p: FloatArray, y: IntArray) -> FloatArray:
         return 1 - probability_of_outcome(p, y) / _length(p)

@@ -11,7 +11,7 @@ import numpy as np
 
 from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
-from veridical._core.typing import BoolArray, FloatArray
+from veridical._core.typing import FloatArray
 from veridical.calibrators import (
     AveragedCalibrator,
     Calibrator,
@@ -56,6 +56,7 @@ class TriedCandidate:
     safe: bool = False
     jumps: bool = False
     costly: bool = False
+    time: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def choose(
         if isinstance(fit, LeftOut):
             tried.append(TriedCandidate(c.name, part, None, str(fit)))
         else:
-            tried.append(TriedCandidate(c.name, part, fit, "", c.safe, c.jumps, c.costly))
+            kind = (c.safe, c.jumps, c.costly, c.time)
+            tried.append(TriedCandidate(c.name, part, fit, "", *kind))
             notes += fit.notes
     model = _identity(rows, input)
     alone = model if input == "score" else _without_zeros(model, rows)
@@ -157,9 +159,9 @@ def _cross_fits(
         until = deadline if number else None  # the first is always tried
         if number in paths:
             path = paths[number]
+            path.sort(key=lambda i: -parts[i].get_params()["strength"])
             fits = weighing.cross_fit_path([parts[i] for i in path], folds, steps, until=until)
-            each = [fits] * len(path) if isinstance(fits, LeftOut) else fits
-            found.update(zip(path, each, strict=True))
+            found.update(zip(path, fits, strict=True))
         elif number not in found:
             rivals = [f for f in found.values() if isinstance(f, weighing.CrossFit)]
             given = [fit.given for fit in rivals] if costly[number] else []
@@ -238,14 +240,16 @@ def _pooled(
     own: FloatArray | None,
     tried: Sequence[TriedCandidate],
 ) -> Shares:
-    """Weights of all maps, unless those of the maps that cost little are nearly as good."""
+    """Weights of the maps that cost little, unless all together are better by more than noise."""
     cheap = [number for number, each in enumerate(tried) if not each.costly]
     every = _pooled_at_any_cost(judge, given, own, tried)
-    if not cheap or not np.delete(every.maps, cheap).any():
+    if not cheap or len(cheap) == len(tried):
         return every
     found = _pooled_at_any_cost(judge, given[:, cheap], own, [tried[i] for i in cheap])
     without = Shares(np.zeros(len(tried)), found.identity)
     without.maps[cheap] = found.maps
+    if not np.delete(every.maps, cheap).any():
+        return without
     gain = np.log(every.given(given, own)) - np.log(without.given(given, own))
     mean, error = judge.mean_and_error(gain)
     return every if mean > max(_WORTH_ITS_COST, error) else without
@@ -264,8 +268,7 @@ def _pooled_at_any_cost(
     maps[maps < _NEGLIGIBLE] = 0.0
     maps /= maps.sum()
     if own is None:
-        jumps = np.array([each.jumps for each in tried])
-        return Shares(_lean(judge, given, maps, jumps), 0.0)
+        return Shares(_lean(judge, given, maps, tried), 0.0)
     share = weighing.identity_share(judge, given @ maps, own)
     weights = np.append(share, (1 - share) * maps)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
@@ -274,27 +277,22 @@ def _pooled_at_any_cost(
         weights[0] = share * kept
         weights[safe] += share * moved
     every = np.column_stack([own, given])
-    costly = any(each.costly and w > 0 for each, w in zip(tried, maps.tolist(), strict=True))
     if pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
         return Shares(np.zeros(len(maps)), 1.0)
-    jumps = np.array([False, *(each.jumps for each in tried)])
-    weights = _lean(judge, every, weights, jumps, costly=costly)
+    weights = _lean(judge, every, weights, tried)
     return Shares(weights[1:], float(weights[0]))
 
 
 def _lean(
-    judge: weighing.Judge,
-    given: FloatArray,
-    weights: FloatArray,
-    jumps: BoolArray,
-    *,
-    costly: bool = False,
+    judge: weighing.Judge, given: FloatArray, weights: FloatArray, tried: Sequence[TriedCandidate]
 ) -> FloatArray:
     """Without maps that are not worth shipping: of two classes smooth ones cost nothing."""
+    model = [0.0] * (len(weights) - len(tried))  # comes first, if it takes part
     if judge.n_classes == 2:
+        jumps = np.array([*model, *(each.jumps for each in tried)], dtype=bool)
         return pruning.without_jumps(given, weights, judge.weight, jumps)
-    same = {"same": pruning.SAME_BESIDE_COSTLY} if costly else {}
-    return pruning.without_needless(given, weights, judge.weight, **same)
+    times = np.array([*model, *(each.time for each in tried)])
+    return pruning.without_needless(given, weights, judge.weight, times)
 
 
 def _selected(judge: weighing.Judge, given: FloatArray, own: FloatArray | None) -> Shares:

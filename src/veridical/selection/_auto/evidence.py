@@ -120,8 +120,7 @@ class _Table:
         if self.own is not None:
             difference, error = self.judge.mean_and_error(losses - self.own)
             if own is not None:
-                seen = self.judge.outcome(own, self.judge.fitted)
-                optimism = self.judge.optimism(seen, outcome)
+                optimism = self.judge.optimism(own, outcome)
                 error = math.hypot(error, fit_error(optimism, self.judge.size))
             low, high = difference - self.wide * error, difference + self.wide * error
         return CandidateEvidence(
@@ -139,10 +138,11 @@ class _Table:
 
 
 def in_hindsight(choice: CalibratorChoice) -> FloatArray:
-    """What the result of the first fold's maps says of the rows they were fitted to, (m, K)."""
+    """What the result of the first fold's maps gave to the outcomes they were fitted to."""
     total = np.zeros(choice.fitted[0][1].own.shape)
     if choice.identity is not None:
-        total += choice.identity_weight * choice.identity[choice.judge.fitted]
+        given = choice.judge.outcome(choice.identity)
+        total += choice.identity_weight * given[choice.judge.fitted]
     for number, fit in choice.fitted:
         total += choice.weights[number] * fit.own
     return total

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -60,11 +61,21 @@ def pool_weights(
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to fit to, rows held out, and which of several partitions the fold belongs to."""
+    """Rows, how much of each is held out, and which of several partitions the fold belongs to."""
 
-    kept: CheckedRows
-    held: CheckedRows
+    rows: CheckedRows
+    mass: FloatArray
     partition: int
+
+    @property
+    def kept(self) -> CheckedRows:
+        """Rows to fit to: copied when they are asked for, so that one copy is there at a time."""
+        return rows_of_mass(self.rows, row_masses(self.rows) - self.mass)
+
+    @cached_property
+    def held(self) -> CheckedRows:
+        """Rows held out."""
+        return rows_of_mass(self.rows, self.mass)
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,7 @@ class CrossFit:
     Attributes
     ----------
     given : (m, K) array of held-out probabilities, fold after fold
-    own : what the map of the first fold says of the rows it was fitted to, in that same order
+    own : what the map of the first fold gave to the outcomes it was fitted to, in that same order
     maps : fitted map of every fold
     seconds : time taken
     notes : what the fits leave in doubt
@@ -96,7 +107,6 @@ def make_folds(
 
     Of each partition the first ones, two at least, that hold `enough` rows out.
     """
-    total = row_masses(rows)
     found: list[Fold] = []
     for number, n_folds in enumerate(partitions):
         seen = 0.0
@@ -104,7 +114,7 @@ def make_folds(
             if count > 1 and seen >= enough:
                 break
             seen += float(mass.sum())
-            found.append(Fold(rows_of_mass(rows, total - mass), rows_of_mass(rows, mass), number))
+            found.append(Fold(rows, mass, number))
     return found
 
 
@@ -143,7 +153,7 @@ def cross_fit(
     if not maps:
         return LeftOut("too few rows to hold any out")
     seconds = time.perf_counter() - start
-    own = maps[0].predict_proba(np.concatenate([f.held.values for f in others_of_first(folds)]))
+    own = _given_to_own(maps[0], folds)
     return CrossFit(np.concatenate(given), own, tuple(maps), seconds, notes)
 
 
@@ -158,14 +168,16 @@ def _is_behind(
     given: Sequence[FloatArray], folds: Sequence[Fold], rivals: Sequence[FloatArray]
 ) -> bool:
     """Whether mean log loss on the first folds is higher than that of the best other map."""
-    y = np.concatenate([fold.held.y for fold in folds])
+    own = _loss(given, folds)
+    return own > min(_loss([p], folds) for p in rivals) + _BEHIND
+
+
+def _loss(given: Sequence[FloatArray], folds: Sequence[Fold]) -> float:
+    """Mean log loss on the first folds of what was said of their rows, and maybe of others."""
+    p, y = np.concatenate(given), np.concatenate([fold.held.y for fold in folds])
     weight = [fold.held.weight for fold in folds if fold.held.weight is not None]
-    rows, weights = np.arange(len(y)), np.concatenate(weight) if weight else None
-    losses = [
-        -float(np.average(np.log(np.maximum(p[rows, y], _LEAST)), weights=weights))
-        for p in (np.concatenate(given), *rivals)
-    ]
-    return losses[0] > min(losses[1:]) + _BEHIND
+    losses = -np.log(np.maximum(p[np.arange(len(y)), y], _LEAST))
+    return float(np.average(losses, weights=np.concatenate(weight) if weight else None))
 
 
 def cross_fit_path(
@@ -174,51 +186,73 @@ def cross_fit_path(
     steps: Iterator[int],
     *,
     until: float | None = None,
-) -> list[CrossFit] | LeftOut:
+) -> list[CrossFit | LeftOut]:
     """Fit copies of structured matrices that differ in their ridges to every fold's kept rows.
 
-    The first fold is fitted from afar, all others from there.
+    The first fold is fitted from afar, all others from there. `parts` come with the strongest ridge
+    first. As soon as the first folds have held out enough rows, weaker ridges than one that is
+    worse than the one before are given up, unless folds are of several partitions: of so few rows
+    the first folds tell too little.
     """
     start = time.perf_counter()
     given: list[list[FloatArray]] = [[] for _ in parts]
     maps: list[list[Calibrator]] = [[] for _ in parts]
     first: RidgePath | None = None
     notes: Notes = ()
+    looked = 0 if any(fold.partition for fold in folds) else _first_look(folds)
+    alive = list(parts)
     for number, fold in enumerate(folds):
         if until is not None and _would_end(start, number, len(folds)) > until:
-            return LeftOut("time was up")
+            return [LeftOut("time was up")] * len(parts)
         for _ in parts:
             next(steps, None)
-        own = [fresh_part(part) for part in parts]
+        own = [fresh_part(part) for part in alive]
         try:
-            path = fit_path(own, fold.kept, first, roughly=True)
+            path = fit_path(own, fold.kept, first.among(own) if first else None, roughly=True)
         except InvalidInputError:
-            return LeftOut("cannot be fitted to parts of these rows")
+            return [LeftOut("cannot be fitted to parts of these rows")] * len(parts)
         notes += path.notes
         first = first or path
-        for said, kept, part in zip(given, maps, own, strict=True):
+        for said, kept, part in zip(given, maps, own, strict=False):
             said.append(part.predict_proba(fold.held.values))
             kept.append(part)
+        if number + 1 == looked:
+            losses = [_loss(said, folds[:looked]) for said in given]
+            alive = alive[: _before_a_rise(losses)]
     if not folds:
-        return LeftOut("too few rows to hold any out")
-    values = np.concatenate([f.held.values for f in others_of_first(folds)])
+        return [LeftOut("too few rows to hold any out")] * len(parts)
     seconds = (time.perf_counter() - start) / len(parts)
-    return [
+    fits: list[CrossFit | LeftOut] = [
         CrossFit(
             np.concatenate(said),
-            kept[0].predict_proba(values),
+            _given_to_own(kept[0], folds),
             tuple(kept),
             seconds,
             notes if number == 0 else (),
             first,
         )
         for number, (said, kept) in enumerate(zip(given, maps, strict=True))
+        if number < len(alive)
     ]
+    worse = LeftOut("a stronger ridge does better on the first rows held out")
+    return [*fits, *[worse] * (len(parts) - len(alive))]
+
+
+def _before_a_rise(losses: Sequence[float]) -> int:
+    """How many losses come before one that is higher than the last by much."""
+    rises = (i for i, (one, other) in enumerate(pairwise(losses), 1) if other > one + _RISES)
+    return next(rises, len(losses))
 
 
 def others_of_first(folds: Sequence[Fold]) -> list[Fold]:
     """Folds whose rows the map of the first one is fitted to."""
     return [fold for fold in folds[1:] if fold.partition == folds[0].partition]
+
+
+def _given_to_own(map: Calibrator, folds: Sequence[Fold]) -> FloatArray:
+    """What the map of the first fold gave to the outcomes of rows it was fitted to."""
+    said = [(map.predict_proba(f.held.values), f.held.y) for f in others_of_first(folds)]
+    return np.concatenate([p[np.arange(len(y)), y] for p, y in said]) if said else np.empty(0)
 
 
 def _would_end(start: float, done: int, n_folds: int) -> float:
@@ -234,6 +268,7 @@ _HARDLY = 0.01  # shares of the identity that are not worth the words
 _CAUTION = 1.0  # standard errors
 _ROWS_OF_A_LOOK = 400
 _BEHIND = 0.005  # nats
+_RISES = 0.02  # nats
 
 
 @dataclass(frozen=True)
@@ -311,14 +346,13 @@ class Judge:
         """Weights that sum to the sample size."""
         return self.weight * (self.size / float(self.weight.sum()))
 
-    def outcome(self, p: FloatArray, rows: slice = slice(None)) -> FloatArray:
+    def outcome(self, p: FloatArray) -> FloatArray:
         """Probability given to what happened.
 
         Once a zero has happened all zeros count as the floor, and rows are divided by what they
         then sum to: otherwise a model would be paid for its zeros and not charged for them.
         """
-        y = self.y[rows]
-        given = p[np.arange(len(y)), y]
+        given = self._raw(p)
         if np.all(given > 0):
             return np.maximum(given, _LEAST)
         filled = np.where(given > 0, np.maximum(given, _LEAST), self.floor)
@@ -345,7 +379,7 @@ class Judge:
     def optimism(self, own: FloatArray, held_out: FloatArray) -> float:
         """How much better the first map does on its own rows than other maps did there."""
         part = self.fitted
-        gain = np.log(own) - np.log(held_out[part])
+        gain = np.log(np.where(own > 0, own, self.floor)) - np.log(held_out[part])
         return max(float(np.average(gain, weights=self.weight[part])), 0.0)
 
     def mean_and_error(self, values: FloatArray) -> tuple[float, float]:

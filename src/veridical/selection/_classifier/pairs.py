@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +52,10 @@ class Pair:
         multilabel = isinstance(self.calibrator, LabelwiseMaps)
         values = read(self.estimator, X, self.reading, classes, multilabel=multilabel)
         if isinstance(self.calibrator, FeatureCalibrator) and self.features is not None:
-            return self.calibrator.predict_proba(values, by=features_in(X, self.features))
+            by = features_in(X, self.features)
+            if isinstance(self.features, str) and self.calibrator._uses_features:
+                by = _as_fitted(by, self.calibrator.features_.names)
+            return self.calibrator.predict_proba(values, by=by)
         return self.calibrator.predict_proba(values)
 
 
@@ -65,6 +69,14 @@ def features_in(X: Any, wanted: Any) -> dict[str, Array]:
             hint = f"X has {list(columns)[:6]}."
             raise invalid(CALLER, "features", '"X" or columns of X', repr(name), hint=hint)
     return {name: columns[name] for name in wanted}
+
+
+def _as_fitted(columns: dict[str, Array], names: Sequence[str]) -> dict[str, Array]:
+    """Columns of a frame by their places if those of an array were fitted, as models take them."""
+    places = [f"x{place}" for place in range(len(columns))]
+    if set(names) <= set(places) and not set(names) <= set(columns):
+        return dict(zip(places, columns.values(), strict=True))
+    return columns
 
 
 @dataclass(frozen=True)

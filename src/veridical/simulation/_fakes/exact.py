@@ -129,6 +129,20 @@ def grouped_error(z: FloatArray, d: FloatArray, weight: FloatArray) -> float:
     return total / z.shape[1]
 
 
+def _in_bins(z: FloatArray, weight: FloatArray, n_bins: int) -> FloatArray:
+    """Number of the bin of equal mass that each value is in, column by column; ties stay together.
+
+    A value is where the middle of its own mass is.
+    """
+    result = np.empty_like(z)
+    for j in range(z.shape[1]):
+        _, group = np.unique(z[:, j], return_inverse=True)
+        mass = np.bincount(group, weights=weight)
+        middle = np.cumsum(mass) - mass / 2
+        result[:, j] = np.floor(middle / mass.sum() * n_bins)[group]
+    return result
+
+
 _CELLS = 1 << 21  # probabilities in memory at a time
 _BINS = 256
 _MOST_DRAWS, _FEWEST_DRAWS = 1_000_000, 20_000
@@ -147,10 +161,13 @@ class Nodes:
     ----------
     log_p : array of shape (n, K)
     weight : array of shape (n,)
+    c : array of shape (n, K)
+        What is reported there; None if the map says so.
     """
 
     log_p: FloatArray
     weight: FloatArray
+    c: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -191,6 +208,12 @@ def largest(p: FloatArray, c: FloatArray) -> FloatArray:
     return c.max(axis=1)
 
 
+def surprise(p: FloatArray, c: FloatArray) -> FloatArray:
+    """Expected log loss of a row."""
+    with np.errstate(divide="ignore"):
+        return -np.where(p > 0, p * np.log(np.where(p > 0, c, 1.0)), 0.0).sum(axis=1)
+
+
 def confidence_gap(p: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Confidence, and by how much the truth exceeds it."""
     z = c.max(axis=1)
@@ -229,7 +252,7 @@ def conditional_value(
     """Mean over questions of E|E[d | z]| with (z, d) = figure(p, c)."""
     rules = fake.quadrature_rules()
     if rules is not None:
-        return conditional_over(_rows(fake, rules), figure, meaning)
+        return conditional_over(_rows(fake, rules), figure, meaning, n_pools=fake.n_pools)
     bins = None
     count = 0
     for group, p, c in _draws(fake, n_draws, rng):
@@ -251,11 +274,22 @@ def mean_over(
     return _from_rules(meaning, values, rules)
 
 
-def conditional_over(rules: list[WeightedRows], figure: GapFigure, meaning: Meaning) -> ExactValue:
-    """Mean over questions of E|E[d | z]| over two rules, or over one finite population."""
+def conditional_over(
+    rules: list[WeightedRows], figure: GapFigure, meaning: Meaning, *, n_pools: int | None = None
+) -> ExactValue:
+    """Mean over questions of E|E[d | z]| over two rules, or over one finite population.
+
+    Rows of a population are pooled where they report the same, or in `n_pools` bins of equal mass.
+    """
     values, slack = [], 0.0
     for rule in rules:
         z, d = figure(rule.p, rule.c)
+        if n_pools is not None:
+            coarse, fine = (
+                grouped_error(_in_bins(z, rule.weight, n), d, rule.weight)
+                for n in (n_pools, 2 * n_pools)
+            )
+            return meaning.exact(coarse, abs(fine - coarse), "finite sum", len(z))
         if len(rules) == 1:
             values.append(grouped_error(z, d, rule.weight))
             continue
@@ -279,14 +313,15 @@ def _draws(
     rounds = -(-n_draws * fake.n_classes // (_CELLS * GROUPS))
     size = -(-n_draws // (rounds * GROUPS))
     for index in track(rounds * GROUPS, "drawing from the fake classifier"):
-        log_p = fake.draw_log_truth(size, generator)
-        yield index % GROUPS, np.exp(log_p), fake.map.from_log(log_p)
+        log_p, c = fake.draw_rows(size, generator)
+        yield index % GROUPS, np.exp(log_p), c
 
 
 def _rows(fake: FakeClassifier, rules: list[Nodes]) -> list[WeightedRows]:
+    reported = [fake.map.from_log(rule.log_p) if rule.c is None else rule.c for rule in rules]
     return [
-        WeightedRows(np.exp(rule.log_p), fake.map.from_log(rule.log_p), rule.weight)
-        for rule in rules
+        WeightedRows(np.exp(rule.log_p), c, rule.weight)
+        for rule, c in zip(rules, reported, strict=True)
     ]
 
 

@@ -19,6 +19,7 @@ from veridical.simulation._fakes.maps import SimplexMap
 
 ACCURACY = Meaning("accuracy", "E[p_argmax(c)]")
 CONFIDENCE = Meaning("mean confidence", "E[max c]")
+LOG_LOSS = Meaning("log loss", "E[-log c_Y]")
 ECE = Meaning("ECE", "E|P(Y = argmax c | max c) - max c|")
 CLASSWISE = Meaning("classwise ECE", "mean over k of E|P(Y = k | c_k) - c_k|")
 CANONICAL = Meaning("canonical error", "E[total variation of P(Y | c) and c]")
@@ -83,6 +84,16 @@ class FakeClassifier(ABC):
     def draw_log_truth(self, n: int, generator: np.random.Generator) -> FloatArray:
         """Logarithms of `n` true probability vectors, of shape (n, K)."""
 
+    def draw_rows(self, n: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Logarithms of `n` true rows, and what is reported of them, of shape (n, K) each."""
+        log_p = self.draw_log_truth(n, generator)
+        return log_p, self.map.from_log(log_p)
+
+    @property
+    def n_pools(self) -> int | None:
+        """Bins of equal mass that rows of a finite distribution are pooled in; None: not at all."""
+        return None
+
     def quadrature_rules(self) -> list[Nodes] | None:
         """Coarse and fine nodes of the distribution of p, all of it if finite, or None."""
         return None
@@ -104,9 +115,9 @@ class FakeClassifier(ABC):
         """
         caller = f"{type(self).__name__}.sample"
         generator = check_rng(rng, caller=caller)
-        log_p = self.draw_log_truth(check_size(n, caller=caller), generator)
+        log_p, c = self.draw_rows(check_size(n, caller=caller), generator)
         p = np.exp(log_p)
-        return FakeSample(draw_labels(p, generator), self.map.from_log(log_p), p)
+        return FakeSample(draw_labels(p, generator), c, p)
 
     def accuracy(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E[p_argmax(c)], the share of rows whose reported class is right; in [0, 1]."""
@@ -115,6 +126,10 @@ class FakeClassifier(ABC):
     def mean_confidence(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E[max c]; minus accuracy it is the ECE of an always over-confident classifier."""
         return exact.mean_value(self, exact.largest, CONFIDENCE, n_draws=n_draws, rng=rng)
+
+    def log_loss(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
+        """E[-log c_Y], infinite if a row may happen that is reported to be impossible."""
+        return exact.mean_value(self, exact.surprise, LOG_LOSS, n_draws=n_draws, rng=rng)
 
     def expected_calibration_error(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E|P(Y = argmax c | max c) - max c|, the ECE of 003 section 2.1; 0 if calibrated.

@@ -9,6 +9,7 @@ import numpy as np
 
 from veridical._core.data.options import check_integer
 from veridical._core.data.validation import check_option, is_number
+from veridical._core.numeric.roots import root_between
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
 from veridical.simulation._fakes.dirichlet_means import PowerConfidence, mean_largest
@@ -149,6 +150,4 @@ def _map_for(ece: float, alpha: float, n_classes: int, direction: Direction) -> 
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(function, low, high, xtol=_TOLERANCE, rtol=_TOLERANCE))
+    return root_between(function, low, high, xtol=_TOLERANCE, rtol=_TOLERANCE)

@@ -96,8 +96,9 @@ def _insert(
     nodes: FloatArray, p: FloatArray, more: FloatArray, ask: Classifier
 ) -> tuple[FloatArray, FloatArray]:
     """Add places strictly between the nodes, with the answers there."""
-    more = more[~np.isin(more, nodes)]  # the middle of two neighbouring numbers is one of them
     places = np.searchsorted(nodes, more)
+    new = nodes[np.minimum(places, len(nodes) - 1)] != more
+    more, places = more[new], places[new]  # the middle of two neighbouring numbers is one of them
     return np.insert(nodes, places, more), np.insert(p, places, ask(more), axis=0)
 
 
@@ -257,17 +258,19 @@ def _power_error(pieces: Pieces, norm: float) -> float:
     """E|P(right | S) - S|^norm, everything of one score cell pooled."""
     score = (pieces.start + pieces.end) / 2
     # The gap is spread as a whole: spread apart, scores would vary along a piece and outcomes not.
-    mass, gap = _spread(pieces, [pieces.mass, pieces.right - score * pieces.mass])
+    width, (mass, gap) = _spread(pieces, [pieces.mass, pieces.right - score * pieces.mass])
     held = mass > 0
     mean = np.minimum(np.abs(gap[held]) / mass[held], 1)  # above only where mass is rounding
-    return float((mass[held] * mean**norm).sum() / mass.sum())
+    share = width[held] * mass[held]
+    return float((share * mean**norm).sum() / (width * mass).sum())
 
 
-def _spread(pieces: Pieces, values: list[FloatArray]) -> list[FloatArray]:
-    """Sum of each of the values in every score cell.
+def _spread(pieces: Pieces, values: list[FloatArray]) -> tuple[IntArray, list[FloatArray]]:
+    """Sum of each of the values in every score cell; neighbouring cells that are equal are one.
 
     A piece within one cell goes there. A longer one gives each cell its share of the length: the
-    two ends by themselves, the cells in between by a running sum of beginnings and endings.
+    two ends by themselves, the cells in between by a running sum of beginnings and endings, which
+    changes only where a piece begins or ends. Returned are the numbers of equal cells first.
     """
     low = np.minimum(pieces.start, pieces.end) * SCORE_CELLS
     high = np.maximum(pieces.start, pieces.end) * SCORE_CELLS
@@ -276,22 +279,24 @@ def _spread(pieces: Pieces, values: list[FloatArray]) -> list[FloatArray]:
     short, long = np.flatnonzero(first == last), np.flatnonzero(first < last)
     length = high[long] - low[long]
     head, tail = (first[long] + 1 - low[long]) / length, (high[long] - last[long]) / length
-    cell = np.concatenate([first[short], first[long], last[long]])
     share = np.concatenate([np.ones(len(short)), head, tail])
     piece = np.concatenate([short, long, long])
     inner = long[last[long] > first[long] + 1]  # longer than a cell: density below the value
     density = 1 / (high[inner] - low[inner])
-    return [
-        np.bincount(cell, share * value[piece], SCORE_CELLS)
-        + _running(first[inner] + 1, last[inner], density * value[inner])
-        for value in values
-    ]
+    edges = np.unique(np.concatenate([first, first + 1, last, last + 1]))
+    held = np.concatenate([first[short], first[long], last[long]])
+    cell, begin, stop = (np.searchsorted(edges, k) for k in (held, first[inner] + 1, last[inner]))
+    n = len(edges)
 
+    def at(place: IntArray, value: FloatArray) -> FloatArray:
+        return np.asarray(np.bincount(place, value, n), dtype=np.float64)
 
-def _running(begin: IntArray, stop: IntArray, height: FloatArray) -> FloatArray:
-    """Sum of functions of the cells that are `height` from `begin` to before `stop`."""
-    change = np.bincount(begin, height, SCORE_CELLS) - np.bincount(stop, height, SCORE_CELLS)
-    return np.cumsum(change)
+    def summed(value: FloatArray) -> FloatArray:
+        flow = density * value[inner]
+        between = np.cumsum(at(begin, flow) - at(stop, flow))
+        return (at(cell, share * value[piece]) + between)[:-1]
+
+    return np.diff(edges), [summed(value) for value in values]
 
 
 def _reliability_at(

@@ -72,9 +72,9 @@ function startForm(state, act) {
 function scoreCard(state) {
   const { unit } = state.rules;
   const played = state.rounds.length;
-  const rounds = state.rounds.map((round, i) => `round ${i + 1}: ${signed(round.value)}`).join(", ");
+  const rounds = state.rounds.map((round) => signed(round.value)).join(", ");
   const rest = played
-    ? `${rounds}. The reports promised ${number(state.promised, 1)}.`
+    ? `By round: ${rounds}. The reports promised ${number(state.promised, 1)}.`
     : "Every right treatment adds to it, a wrong one may take away.";
   return h("section", { class: "card", id: "score", "aria-label": "Score" },
     h("p", { class: "score" }, `Score: ${number(state.value, 0)} ${unit}`),
@@ -89,9 +89,17 @@ function rulesCard(state) {
   const { conditions, treatments, costs, benefit, unit } = state.rules;
   return h("details", { class: "card", id: "rules", open: state.finished ? null : true },
     h("summary", {}, "Rules: treatments, costs and effects"),
-    h("p", {}, "Choose at most one treatment a patient, within the budget of the round. What is left of it is lost."),
-    table(`Effect in ${unit}, times what is at stake for the patient; no treatment has none`, ["treatment", "cost", ...conditions],
-      treatments.map((name, i) => [name, costs[i], ...benefit[i]])));
+    h("p", {}, `Gain as many ${unit} as you can: at most one treatment a patient, within the budget of the round. ` +
+      "What is left of it is lost. A treatment pays from the probability in the last column on, if that is the true one."),
+    table(`Effect in ${unit}, times what is at stake for the patient; no treatment has none`,
+      ["treatment", "cost", ...conditions, "pays from"],
+      treatments.map((name, i) => [name, costs[i], ...benefit[i], paysFrom(benefit[i])])));
+}
+
+function paysFrom(effects) {
+  const worst = Math.min(0, ...effects);
+  const best = Math.max(...effects);
+  return best > 0 ? `${(-100 * worst / (best - worst)).toFixed(0)} %` : "never";
 }
 
 function share(probability) {

@@ -8,7 +8,8 @@ from typing import Literal, overload
 import numpy as np
 
 from veridical._core.data.validation import check_option
-from veridical._core.numeric.blocks import ROWS, compiled_for, row_blocks
+from veridical._core.loops import Loops, loops_for
+from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import (
@@ -39,9 +40,9 @@ def matrix_sums(sample: MulticlassSample, partition: IntervalPartition) -> Sums:
     than reading them.
     """
     few = len(sample.classes) <= _FEW_CLASSES and partition.grid is not None
-    compiled = compiled_for(sample.p) if few else None
-    if sample.weight is None and compiled is not None:
-        sums = _compiled(sample.p, partition, compiled)
+    loops = loops_for(sample.p) if few else None
+    if sample.weight is None and loops is not None:
+        sums = _compiled(sample.p, partition, loops)
     elif sample.weight is None and len(sample.classes) <= partition.n_cells:
         sums = _every_entry(sample.p, partition)
     else:
@@ -125,17 +126,15 @@ def _every_entry(p: FloatArray, partition: IntervalPartition) -> FloatArray:
     return sums.reshape(5, n_classes, n_bins)
 
 
-def _compiled(p: FloatArray, partition: IntervalPartition, compiled: object) -> FloatArray:
+def _compiled(p: FloatArray, partition: IntervalPartition, loops: Loops) -> FloatArray:
     assert partition.grid is not None
     n, n_classes = p.shape
-    edges = partition.edges.astype(p.dtype)
+    edges, grid = partition.edges.astype(p.dtype), (*partition.grid, partition.closed == "left")
     sums = np.zeros((5, n_classes, partition.n_cells))
     part = np.zeros((3, n_classes, partition.n_cells))
     for block in row_blocks(n, max(64, 16 * ROWS // n_classes)):
         part[:] = 0.0
-        compiled.sum_by_class_and_bin(  # type: ignore[attr-defined]
-            p[block], edges, *partition.grid, partition.closed == "left", part[0], part[1], part[2]
-        )
+        loops.sum_by_class(p[block], edges, grid, part)
         sums[0] += part[0]
         sums[3:] += part[1:]
     sums[1:3] = sums[0]

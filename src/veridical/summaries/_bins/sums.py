@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from veridical._core.numeric.blocks import compiled_for, row_blocks
+from veridical._core.loops import Loops, loops_for
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalPartition
@@ -20,9 +21,9 @@ def hard_sums(
 ) -> tuple[Sums, dict[str, FloatArray]]:
     """Sums with every row in one bin."""
     if sample.weight is None and not rules and partition.grid is not None:
-        compiled = compiled_for(sample.p)
-        if compiled is not None:
-            return _compiled_sums(sample, partition, compiled)
+        loops = loops_for(sample.p)
+        if loops is not None:
+            return _compiled_sums(sample, partition, loops)
     n_bins = partition.n_cells
     if sample.is_sorted and sample.n >= _MANY_ROWS and not rules and n_bins <= _FEW_BINS:
         return _sorted_sums(sample, partition), {}
@@ -155,17 +156,15 @@ def stack(parts: Sequence[Mapping[str, FloatArray]]) -> Sums:
 
 
 def _compiled_sums(
-    sample: BinarySample, partition: IntervalPartition, compiled: object
+    sample: BinarySample, partition: IntervalPartition, loops: Loops
 ) -> tuple[Sums, dict[str, FloatArray]]:
     grid = partition.grid
     assert grid is not None
     cells = np.zeros((5, 2 * partition.n_cells))
-    edges = partition.edges.astype(sample.p.dtype)
+    edges, shape = partition.edges.astype(sample.p.dtype), (*grid, partition.closed == "left")
     for block in row_blocks(sample.n):
         part = np.zeros((3, 2 * partition.n_cells))
-        compiled.sum_by_bin(  # type: ignore[attr-defined]
-            sample.p[block], sample.y[block], edges, *grid, partition.closed == "left", part
-        )
+        loops.sum_by_bin(sample.p[block], sample.y[block], edges, shape, part)
         cells[0] += part[0]
         cells[3:] += part[1:]
     cells[1:3] = cells[0]

@@ -1,0 +1,170 @@
+"""Loops over rows: in blocks, and those written in C, if they were compiled on installation."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
+
+NAME = "_loops.dll" if sys.platform == "win32" else "_loops.so"
+_VERSION = 2
+# Below this many values blocked NumPy takes little longer than the calls.
+_WORTHWHILE = 1 << 15
+_FEW_TRIALS = 512  # beyond, transforms are faster
+_WIDE = 128  # values of a row from which more of them are looked at together
+
+
+# 32,768 rows of one column keep p, y and the bin numbers in the second-level cache.
+ROWS = 1 << 15
+
+
+def row_blocks(n: int, rows: int = ROWS) -> Iterator[slice]:
+    """Slices that cover range(n)."""
+    for start in range(0, n, rows):
+        yield slice(start, min(start + rows, n))
+
+
+@lru_cache(maxsize=1)
+def library() -> Any:
+    """The compiled library; None where there was no compiler, or it is of another machine."""
+    path = Path(__file__).with_name(NAME)
+    if not path.exists():
+        return None
+    try:
+        found = ctypes.CDLL(str(path))
+    except OSError:  # of another kind of machine, or damaged: NumPy does the same
+        return None
+    found.version.restype = found.saddlepoint.restype = ctypes.c_int64
+    if found.version() != _VERSION:
+        msg = f"{path} is of another version: install this library again."
+        raise ImportError(msg)
+    return found
+
+
+def loops_for(values: Array) -> Loops | None:
+    """Return the loops if they can and should work on `values`, else None."""
+    if values.size < _WORTHWHILE or not values.flags.c_contiguous:
+        return None
+    if values.dtype not in (np.float32, np.float64) or (found := library()) is None:
+        return None
+    return Loops(found, "64" if values.dtype == np.float64 else "32")
+
+
+class Loops:
+    """Loops over rows in memory, of one type of floats; each does what its NumPy form does."""
+
+    def __init__(self, found: Any, kind: str) -> None:
+        self._library, self._kind = found, kind
+
+    def _of_kind(self, name: str) -> Any:
+        found = getattr(self._library, f"{name}_{self._kind}")
+        found.restype = ctypes.c_int64
+        return found
+
+    def scan_rows(
+        self, p: FloatArray, y: IntArray, tolerance: float, top: FloatArray, right: BoolArray
+    ) -> bool:
+        """Fill in maxima of rows, and if y is the first of them; False if a row is no vector."""
+        n, k = p.shape
+        codes = plain(y, np.int64)
+        sizes = ctypes.c_int64(n), ctypes.c_int64(k)
+        scan = self._of_kind("scan_rows" if k >= _WIDE else "scan_few")
+        limit = ctypes.c_double(tolerance)
+        return bool(scan(*sizes, pointer(p), pointer(codes), limit, pointer(top), pointer(right)))
+
+    def sum_by_bin(
+        self, p: FloatArray, y: IntArray, edges: FloatArray, grid: Grid, cells: FloatArray
+    ) -> None:
+        """Add counts, sums of p and of p^2 by (bin, outcome) to `cells` of shape (3, 2 B)."""
+        codes = plain(y, np.int64)
+        sizes = ctypes.c_int64(len(p)), pointer(p), pointer(codes), ctypes.c_int64(len(edges) - 1)
+        self._of_kind("sum_by_bin")(*sizes, pointer(edges), *_as_c(grid), pointer(cells))
+
+    def sum_by_class(self, p: FloatArray, edges: FloatArray, grid: Grid, cells: FloatArray) -> None:
+        """Add counts, sums of p and of p^2 by (class, bin) to `cells` of shape (3, K, B)."""
+        rows, columns = (ctypes.c_int64(size) for size in p.shape)
+        bins = ctypes.c_int64(len(edges) - 1)
+        add = self._of_kind("sum_by_class")
+        add(rows, columns, pointer(p), bins, pointer(edges), *_as_c(grid), pointer(cells))
+
+
+Grid = tuple[float, float, bool]  # where edges begin, how many a unit, whether bins hold the left
+
+
+def _as_c(grid: Grid) -> tuple[Any, ...]:
+    low, scale, left = grid
+    return ctypes.c_double(low), ctypes.c_double(scale), ctypes.c_int64(left)
+
+
+def sort_bits(keys: Array) -> None:
+    """Sort unsigned numbers of 64 or 32 bits where they are."""
+    found = library() if keys.dtype == np.uint64 and len(keys) >= _WORTHWHILE else None
+    if found is None:
+        keys.sort()
+        return
+    spare = np.empty_like(keys)
+    found.sort_numbers(pointer(keys), pointer(spare), ctypes.c_int64(len(keys)))
+
+
+def successes(p: FloatArray) -> FloatArray | None:
+    """Chances of 0, 1, ... successes in few trials; None where this is not compiled."""
+    found = library() if len(p) <= _FEW_TRIALS else None
+    if found is None:
+        return None
+    own, chances = plain(p), np.empty(len(p) + 1)
+    found.poisson_binomial(ctypes.c_int64(len(p)), pointer(own), pointer(chances))
+    return chances
+
+
+class Saddlepoint(NamedTuple):
+    """Where it is, in units of the largest number, and sums there; see rows.c."""
+
+    tilt: float
+    unit: float
+    fall: float
+    square: float
+    cube: float
+
+
+def saddlepoint(
+    masses: tuple[FloatArray, FloatArray, FloatArray],
+    mean: float,
+    near: float,
+    edge: float,
+    steps: int,
+) -> Saddlepoint | float | None:
+    """Saddlepoint of masses (value, shape, scale) about a mean; None where this is not compiled.
+
+    Infinite, with the sign of what is sure, where all values are on one side of the mean.
+    """
+    found = library()
+    if found is None:
+        return None
+    held, out = [plain(each) for each in masses], np.empty(5)
+    numbers = (ctypes.c_double(each) for each in (mean, near, edge))
+    side = found.saddlepoint(
+        ctypes.c_int64(len(held[0])),
+        *map(pointer, held),
+        *numbers,
+        ctypes.c_int64(steps),
+        pointer(out),
+    )
+    return math.inf * side if side else Saddlepoint(*out.tolist())
+
+
+def plain(values: Any, dtype: Any = np.float64) -> Any:
+    """Values as C takes them; None stays None."""
+    return None if values is None else np.ascontiguousarray(values, dtype=dtype)
+
+
+def pointer(values: Any) -> Any:
+    """Where values begin; None stays None. They must live as long as the call."""
+    return None if values is None else ctypes.c_void_p(values.ctypes.data)

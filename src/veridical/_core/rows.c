@@ -1,0 +1,228 @@
+/* Loops over rows in memory, in plain C; NumPy does the same where it is absent.
+   No Python in it: it is called through ctypes, which lets other threads run meanwhile. */
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define FASTEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FASTEST
+#endif
+
+#if defined(_WIN32)
+#define EXPORTED __declspec(dllexport)
+#else
+#define EXPORTED __attribute__((visibility("default")))
+#endif
+
+#define MOST_BITS 11
+#define FEW 40
+
+/* Numbers in increasing order: by their leading bits that differ, and so on within those that share
+   them; few by insertion. Time O(n) for numbers that are spread, O(6 n) at worst. */
+EXPORTED void sort_numbers(uint64_t *a, uint64_t *spare, int64_t n)
+{
+    if (n <= FEW) {
+        for (int64_t i = 1; i < n; i++) {
+            uint64_t own = a[i];
+            int64_t j = i;
+            for (; j > 0 && a[j - 1] > own; j--)
+                a[j] = a[j - 1];
+            a[j] = own;
+        }
+        return;
+    }
+    uint64_t any = 0, all = ~(uint64_t)0;
+    int sorted = 1;
+    for (int64_t i = 0; i < n; i++)
+        any |= a[i], all &= a[i];
+    for (int64_t i = 1; i < n && sorted; i++)
+        sorted = a[i - 1] <= a[i];
+    uint64_t differ = any ^ all;
+    if (sorted)
+        return;
+    int top = 0, bits = 4;
+    while (top < 64 && differ >> top)
+        top++;
+    while (bits < MOST_BITS && ((int64_t)8 << bits) < n)
+        bits++;
+    int shift = top > bits ? top - bits : 0;
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    int64_t place[(1 << MOST_BITS) + 1] = {0}, size = (int64_t)1 << bits;
+    for (int64_t i = 0; i < n; i++)
+        place[((a[i] >> shift) & mask) + 1]++;
+    for (int64_t k = 0; k < size; k++)
+        place[k + 1] += place[k];
+    for (int64_t i = 0; i < n; i++)
+        spare[place[(a[i] >> shift) & mask]++] = a[i];
+    memcpy(a, spare, n * sizeof *a);
+    if (shift)
+        for (int64_t k = 0, start = 0; k < size; start = place[k++])
+            if (place[k] - start > 1)
+                sort_numbers(a + start, spare + start, place[k] - start);
+}
+
+/* The bin of a value among increasing edges that are nearly `scale` a unit from `low` on. */
+#define BIN(value)                                                                                 \
+    int64_t k = (int64_t)((double)((value) - low) * scale + 0.5);                                  \
+    k = k < 0 ? 0 : k > bins ? bins : k;                                                           \
+    k -= left ? (value) < edges[k] : (value) <= edges[k];                                          \
+    k = k < 0 ? 0 : k > bins - 1 ? bins - 1 : k
+
+/* Add counts, sums of p and of p^2 by bin and outcome to `cells` of shape (3, 2 bins). */
+#define SUM_BY_BIN(NAME, TYPE)                                                                     \
+    EXPORTED void NAME(int64_t n, const TYPE *restrict p, const int64_t *restrict y, int64_t bins, \
+                       const TYPE *restrict edges, double lowest, double scale, int64_t left,      \
+                       double *restrict cells)                                                     \
+    {                                                                                              \
+        TYPE low = (TYPE)lowest;                                                                   \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            BIN(p[i]);                                                                             \
+            double *to = cells + 2 * k + y[i], wide = p[i];                                        \
+            to[0] += 1.0;                                                                          \
+            to[2 * bins] += wide;                                                                  \
+            to[4 * bins] += wide * wide;                                                           \
+        }                                                                                          \
+    }
+
+SUM_BY_BIN(sum_by_bin_64, double)
+SUM_BY_BIN(sum_by_bin_32, float)
+
+/* The same by column and bin, of rows of several columns: `cells` is of shape (3, columns, bins). */
+#define SUM_BY_CLASS(NAME, TYPE)                                                                   \
+    EXPORTED void NAME(int64_t n, int64_t columns, const TYPE *restrict p, int64_t bins,           \
+                       const TYPE *restrict edges, double lowest, double scale, int64_t left,      \
+                       double *restrict cells)                                                     \
+    {                                                                                              \
+        TYPE low = (TYPE)lowest;                                                                   \
+        int64_t stride = columns * bins;                                                           \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            for (int64_t c = 0; c < columns; c++) {                                                \
+                TYPE value = p[i * columns + c];                                                   \
+                BIN(value);                                                                        \
+                double *to = cells + c * bins + k, wide = value;                                   \
+                to[0] += 1.0;                                                                      \
+                to[stride] += wide;                                                                \
+                to[2 * stride] += wide * wide;                                                     \
+            }                                                                                      \
+    }
+
+SUM_BY_CLASS(sum_by_class_64, double)
+SUM_BY_CLASS(sum_by_class_32, float)
+
+/* Of rows of k probabilities: the largest, and whether the class that occurred is the first of the
+   largest. Returns 0 if a row is no probability vector. Sums of so many lanes meet at the end. */
+#define SCAN_ROWS(NAME, TYPE, LANES)                                                               \
+    FASTEST EXPORTED int64_t NAME(int64_t n, int64_t k, const TYPE *restrict p, const int64_t *y,  \
+                                  double tolerance, TYPE *restrict top, uint8_t *restrict hit)     \
+    {                                                                                              \
+        int64_t whole = k - k % LANES;                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const TYPE *own = p + i * k;                                                           \
+            TYPE most[LANES], least[LANES], sum[LANES], best = own[0], low = own[0], total = 0;    \
+            for (int j = 0; j < LANES; j++)                                                        \
+                most[j] = least[j] = own[0], sum[j] = 0;                                           \
+            for (int64_t c = 0; c < whole; c += LANES)                                             \
+                for (int j = 0; j < LANES; j++) {                                                  \
+                    TYPE v = own[c + j];                                                           \
+                    sum[j] += v;                                                                   \
+                    most[j] = v > most[j] ? v : most[j];                                           \
+                    least[j] = v < least[j] ? v : least[j];                                        \
+                }                                                                                  \
+            for (int j = 0; j < LANES; j++) {                                                      \
+                total += sum[j];                                                                   \
+                best = most[j] > best ? most[j] : best;                                            \
+                low = least[j] < low ? least[j] : low;                                             \
+            }                                                                                      \
+            for (int64_t c = whole; c < k; c++) {                                                  \
+                total += own[c];                                                                   \
+                best = own[c] > best ? own[c] : best;                                              \
+                low = own[c] < low ? own[c] : low;                                                 \
+            }                                                                                      \
+            /* a value that is not a number makes the total one, and the comparison false */       \
+            if (!(low >= 0 && best <= 1 && fabs((double)total - 1.0) <= tolerance))                \
+                return 0;                                                                          \
+            int64_t first = own[y[i]] == best ? 0 : y[i];                                          \
+            while (first < y[i] && own[first] != best)                                             \
+                first++;                                                                           \
+            top[i] = best;                                                                         \
+            hit[i] = own[y[i]] == best && first == y[i];                                           \
+        }                                                                                          \
+        return 1;                                                                                  \
+    }
+
+SCAN_ROWS(scan_rows_64, double, 32)
+SCAN_ROWS(scan_rows_32, float, 32)
+SCAN_ROWS(scan_few_64, double, 8)
+SCAN_ROWS(scan_few_32, float, 8)
+
+/* Chances of 0, 1, ..., n successes in n trials, multiplied out one by one. */
+EXPORTED void poisson_binomial(int64_t n, const double *restrict p, double *restrict out)
+{
+    out[0] = 1.0;
+    for (int64_t k = 0; k < n; k++) {
+        double q = p[k], rest = 1.0 - q;
+        out[k + 1] = out[k] * q;
+        for (int64_t j = k; j > 0; j--)
+            out[j] = out[j] * rest + out[j - 1] * q;
+        out[0] *= rest;
+    }
+}
+
+/* The saddlepoint of the sum of gamma variables of this shape times x = scale (value - mean): the t
+   where the sum of shape log(1 - t x / unit) is largest, by Newton's method; unit is the largest
+   size of x. Fills in t, unit, that sum with its sign changed and the sums of shape r^2 and shape
+   r^3, r being x / (unit - t x). Returns 1 if no x is positive, -1 if none is negative. */
+FASTEST EXPORTED int64_t saddlepoint(int64_t n, const double *restrict value,
+                                     const double *restrict shape, const double *restrict scale,
+                                     double mean, double near, double edge, int64_t steps,
+                                     double *restrict out)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        double x = scale[i] * (value[i] - mean);
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+    }
+    if (high <= 0.0 || low >= 0.0)
+        return high <= 0.0 ? 1 : -1;
+    double unit = high > -low ? high : -low, first = unit / low, last = unit / high;
+    double at = first < near * unit && near * unit < last ? near * unit : 0.0;
+    int64_t whole = n - n % 16;
+    for (int64_t step = 0; step < steps; step++) {
+        double one[16] = {0}, two[16] = {0}, slope = 0.0, curvature = 0.0;
+        for (int64_t i = 0; i < whole; i += 16)
+            for (int j = 0; j < 16; j++) {
+                double x = scale[i + j] * (value[i + j] - mean) / unit;
+                double ratio = x / (1.0 - at * x), weighted = shape[i + j] * ratio;
+                one[j] += weighted, two[j] += weighted * ratio;
+            }
+        for (int64_t i = whole; i < n; i++) {
+            double x = scale[i] * (value[i] - mean) / unit, ratio = x / (1.0 - at * x);
+            slope += shape[i] * ratio, curvature += shape[i] * ratio * ratio;
+        }
+        for (int j = 0; j < 16; j++)
+            slope += one[j], curvature += two[j];
+        if (slope > 0.0)
+            last = at;
+        else
+            first = at;
+        double next = at - slope / curvature;
+        if (!(first < next && next < last))
+            next = (first + last) / 2.0;
+        double moved = fabs(next - at), size = 1.0 + fabs(at);
+        at = next;
+        if (moved <= edge * size)
+            break;
+    }
+    double fall = 0.0, square = 0.0, cube = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        double x = scale[i] * (value[i] - mean) / unit, ratio = x / (1.0 - at * x);
+        fall += shape[i] * log1p(-at * x);
+        square += shape[i] * ratio * ratio, cube += shape[i] * ratio * ratio * ratio;
+    }
+    out[0] = at, out[1] = unit, out[2] = fall, out[3] = square, out[4] = cube;
+    return 0;
+}

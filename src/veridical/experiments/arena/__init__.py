@@ -1,0 +1,1 @@
+"""CalArena and probmetrics: numbers of others, beside those of this library."""
