@@ -25,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -96,6 +97,8 @@ def started(path: Any, work: Callable[[CalibrationMonitor, Tell], None]) -> tupl
             with opened(path) as monitor:
                 work(monitor, lambda word: os.write(write, word))
             code = 0
+        except BaseException:
+            traceback.print_exc()  # the parent sees only the code
         finally:
             os._exit(code)
     os.close(write)

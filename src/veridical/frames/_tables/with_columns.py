@@ -123,14 +123,16 @@ def write_with_columns(
     plain = {k: v.tolist() if v.dtype == object else v for k, v in added.items()}
     new = pl.DataFrame(plain, nan_to_null=True, strict=False)  # a blank cell, not "NaN"
     wide = pl.concat([frame, new.lazy()], how="horizontal")
-    with whole_file(Path(target).expanduser()) as temporary:
+    # polars is given an open file: threads that it leaves behind after an error would otherwise
+    # make the temporary file again by its name.
+    with whole_file(Path(target).expanduser()) as temporary, temporary.open("wb") as stream:
         try:
             if kind == "Parquet":
-                wide.sink_parquet(temporary)
+                wide.sink_parquet(stream)
             elif kind == "Arrow":
-                wide.sink_ipc(temporary)
+                wide.sink_ipc(stream)
             else:
-                wide.sink_csv(temporary, separator=_SEPARATORS[kind])
+                wide.sink_csv(stream, separator=_SEPARATORS[kind])
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             got = f"{str(source)!r}, where copying stops with: {first_line(error)}"
             hint = "write the file again."

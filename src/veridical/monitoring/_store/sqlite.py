@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,13 +116,8 @@ class SqliteDatabase(Database):
                 self.connection.execute("ROLLBACK")
             raise
 
-    @contextmanager
-    def _looking(self) -> Iterator[None]:
-        self.connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self.connection.execute("COMMIT")
+    def _looking(self) -> AbstractContextManager[None]:
+        return _one_moment(self.connection)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -148,6 +143,16 @@ def _connect(address: str, *, uri: bool = False) -> sqlite3.Connection:
     return sqlite3.connect(
         address, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=uri
     )
+
+
+@contextmanager
+def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that reads and sees one moment."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")
 
 
 def _header(path: str) -> bytes:
@@ -202,15 +207,17 @@ def _take(source: sqlite3.Connection, path: str, copy: sqlite3.Connection | None
 def _check_ours(connection: sqlite3.Connection, path: str) -> None:
     """Raise unless the file is empty or a monitor's; nothing is written to it.
 
-    Stores that were made before files were marked are known by their tables.
+    Stores that were made before files were marked are known by their tables. Everything is read
+    at one moment: another process may be making the tables.
     """
-    mark, version = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("application_id", "user_version")
-    )
-    tables = _columns(connection)
     query = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
-    code = connection.execute(query).fetchone()  # what a store never has, and SQLite would run
+    with _one_moment(connection):
+        mark, version = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
+        tables = _columns(connection)
+        code = connection.execute(query).fetchone()  # what a store never has; SQLite would run it
     if mark == MARK and code is not None:
         msg = (
             f"CalibrationMonitor: the store {path!r} was changed: it holds {code[0]!r}, which would"
