@@ -31,7 +31,7 @@ from veridical.calibrators.core import (
 )
 from veridical.calibrators.judging import fit_path, paths_of
 from veridical.exceptions import InvalidInputError
-from veridical.selection._auto import pruning, weighing
+from veridical.selection._auto import gate, pruning, weighing
 from veridical.selection._auto.candidates import Candidate
 
 _MOST_ROWS = 50_000
@@ -262,18 +262,16 @@ def _pooled_at_any_cost(
     tried: Sequence[TriedCandidate],
 ) -> Shares:
     """Weights of least held-out loss, what stands by mixed in, then of as few maps as say it."""
-    two = judge.n_classes == 2
-    imagined = weighing.PSEUDO_ROWS_BINARY if two else weighing.PSEUDO_ROWS
-    maps = weighing.pool_weights(given, judge.weights, imagined)
+    maps = weighing.pool_weights(given, judge.weights, weighing.PSEUDO_ROWS)
     maps[maps < _NEGLIGIBLE] = 0.0
     maps /= maps.sum()
     if own is None:
         return Shares(_lean(judge, given, maps, tried), 0.0)
-    share = weighing.identity_share(judge, given @ maps, own)
+    share = gate.identity_share(judge, given @ maps, own)
     weights = np.append(share, (1 - share) * maps)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
     if safe and share > 0:
-        kept, moved = weighing.standby(judge, own, given[:, safe - 1])
+        kept, moved = gate.standby(judge, own, given[:, safe - 1])
         weights[0] = share * kept
         weights[safe] += share * moved
     every = np.column_stack([own, given])

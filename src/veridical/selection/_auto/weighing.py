@@ -261,11 +261,8 @@ def _would_end(start: float, done: int, n_folds: int) -> float:
     return now if done == 0 else start + (now - start) * n_folds / done
 
 
-PSEUDO_ROWS, PSEUDO_ROWS_BINARY = 2.0, 4.0
-_PSEUDO_ROWS_STANDBY = (3.6, 2.4)  # of the model's own predictions and of the map near them
+PSEUDO_ROWS = 2.0
 _LEAST = 1e-12  # smaller probabilities of what happened count as this
-_HARDLY = 0.01  # shares of the identity that are not worth the words
-_CAUTION = 1.0  # standard errors
 _ROWS_OF_A_LOOK = 400
 _BEHIND = 0.005  # nats
 _RISES = 0.02  # nats
@@ -287,6 +284,7 @@ class Judge:
     contradicted : whether something happened that the model had given no probability
     n_classes : of predictions
     groups : what each row belongs to; None: to itself
+    own : the model's predictions (m, K); None for scores
     """
 
     y: IntArray
@@ -299,6 +297,7 @@ class Judge:
     contradicted: bool = False
     n_classes: int = 2
     groups: IntArray | None = None
+    own: FloatArray | None = None
 
     @classmethod
     def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
@@ -319,6 +318,7 @@ class Judge:
             own is not None and bool(np.any(own[np.arange(len(y)), y] == 0)),
             len(rows.classes),
             _groups_of(held),
+            own,
         )
 
     def among(self, rows: BoolArray) -> Judge:
@@ -334,6 +334,7 @@ class Judge:
             ends=ends,
             fold=self.fold[rows],
             groups=None if self.groups is None else self.groups[rows],
+            own=None if self.own is None else self.own[rows],
         )
 
     @property
@@ -419,34 +420,3 @@ def stand_in(p: FloatArray) -> float:
     contradicts stay zeros.
     """
     return min(max(smallest_share(p), _LEAST), 1 / (4 * p.shape[1]))
-
-
-def standby(judge: Judge, identity: FloatArray, safe: FloatArray) -> tuple[float, float]:
-    """Weights of the model's own predictions and of a map that stays near them.
-
-    What is relied on as far as the pool may be no better: of six imagined rows 3.6 are best
-    foretold by the model and 2.4 by the map, because a model's temperature is rarely right.
-    """
-    given = np.column_stack([identity, safe])
-    own = float(pool_weights(given, judge.weights, np.array(_PSEUDO_ROWS_STANDBY))[0])
-    return (1.0, 0.0) if own > 1 - _HARDLY else (0.0, 1.0) if own < _HARDLY else (own, 1 - own)
-
-
-def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> float:
-    """Share of what stands by in the result, from what pool and identity gave to the outcomes.
-
-    The probability that the identity is at least as good as the pool, by the normal approximation
-    of the mean paired difference in log loss, of which one standard error is taken off first: few
-    rows make too much of it, and a map that gains nothing costs something. One if the pool was
-    worse by a standard error. At most one half if the model's zeros have happened: then no outcome
-    costs log 2 more than in the pool.
-    """
-    from scipy.special import ndtr
-
-    certainty = judge.certainty(np.log(pooled) - np.log(identity))
-    share = float(ndtr(_CAUTION - certainty))
-    if judge.contradicted and share >= _HARDLY:
-        return min(share, 0.5)
-    if certainty <= -1 or share > 1 - _HARDLY:
-        return 1.0
-    return 0.0 if share < _HARDLY else share
