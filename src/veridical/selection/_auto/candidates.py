@@ -71,7 +71,7 @@ def _binary(n_bins: int) -> list[Candidate]:
         Candidate("spline", known.SplineCalibrator(smoothness=10.0)),
         Candidate("loose spline", known.SplineCalibrator(smoothness=1.0)),
         Candidate("venn-abers", known.VennAbersCalibrator(), jumps=True),
-        Candidate("histogram", known.HistogramCalibrator(n_bins=n_bins), jumps=True, costly=True),
+        Candidate("histogram", known.HistogramCalibrator(n_bins=n_bins), jumps=True),
     ]
 
 
