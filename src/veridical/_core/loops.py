@@ -15,7 +15,8 @@ import numpy as np
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 
 NAME = "_loops.dll" if sys.platform == "win32" else "_loops.so"
-_VERSION = 2
+_VERSION = 3
+_MOST_SCALES = 64
 # Below this many values blocked NumPy takes little longer than the calls.
 _WORTHWHILE = 1 << 15
 _FEW_TRIALS = 512  # beyond, transforms are faster
@@ -122,6 +123,25 @@ def successes(p: FloatArray) -> FloatArray | None:
     own, chances = plain(p), np.empty(len(p) + 1)
     found.poisson_binomial(ctypes.c_int64(len(p)), pointer(own), pointer(chances))
     return chances
+
+
+def sum_pairs(
+    p: FloatArray, joins: IntArray, n_scales: int, events: BoolArray
+) -> FloatArray | None:
+    """Sums over cells of pairs of residuals, (scales, draws); None where this is not compiled.
+
+    Rows are in increasing order of p; `joins` are the scales from which each shares the cell of the
+    one before, of one byte each; see rows.c.
+    """
+    found = library() if n_scales <= _MOST_SCALES else None
+    if found is None:
+        return None
+    (n, draws), kinds = events.shape, ctypes.c_int64
+    out = np.empty((n_scales, draws))
+    held = plain(p), plain(joins, np.uint8), np.ascontiguousarray(events)
+    sizes = kinds(n_scales), kinds(draws)
+    found.sum_pairs(kinds(n), *map(pointer, held[:2]), *sizes, pointer(held[2]), pointer(out))
+    return out
 
 
 class Saddlepoint(NamedTuple):

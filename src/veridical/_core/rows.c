@@ -226,3 +226,88 @@ FASTEST EXPORTED int64_t saddlepoint(int64_t n, const double *restrict value,
     out[0] = at, out[1] = unit, out[2] = fall, out[3] = square, out[4] = cube;
     return 0;
 }
+
+#define LANES 8
+#define MOST_SCALES 64
+
+typedef struct {
+    int64_t scale;
+    double size, expected, square, count[LANES], linear[LANES];
+} Cell;
+
+/* A cell that stays what it is from its scale up to `end`: (S^2 - sum of e^2) / size for each. */
+static inline void pairs_of_cell(const Cell *restrict cell, double (*restrict out)[LANES], int64_t end)
+{
+    double share = 1.0 / cell->size;
+    for (int k = 0; k < LANES; k++) {
+        double sum = cell->count[k] - cell->expected;
+        double found = (sum * sum - cell->linear[k] - cell->square) * share;
+        out[cell->scale][k] += found;
+        out[end][k] -= found;
+    }
+}
+
+/* Rows in increasing order of p, whose outcomes are events, or none of them where p > 1/2, (n, draws).
+   A row shares the cell of the one before from scale joins[i] on, `scales` if at none. Fills in the
+   sums over cells of several rows of (S^2 - sum of e^2) / size at every scale, (scales, draws), e
+   being outcome less p and S its sum: cells are closed one after the other, and added to the next
+   larger one, so that rows are passed once for eight draws. */
+FASTEST EXPORTED void sum_pairs(int64_t n, const double *restrict p, const uint8_t *restrict joins,
+                                int64_t scales, int64_t draws, const uint8_t *restrict events,
+                                double *restrict out)
+{
+    for (int64_t first = 0; first < draws; first += LANES) {
+        int64_t lanes = draws - first < LANES ? draws - first : LANES, depth = 0;
+        double sums[MOST_SCALES + 1][LANES] = {{0}};
+        Cell open[MOST_SCALES + 1];
+        for (int64_t i = 0; i < n; i++) {
+            int64_t left = joins[i], right = i + 1 < n ? joins[i + 1] : scales;
+            if (left == scales && right == scales)
+                continue;
+            uint8_t own[LANES] = {0};
+            if (lanes == LANES)
+                memcpy(own, events + i * draws + first, LANES);
+            else
+                memcpy(own, events + i * draws + first, lanes);
+            double q = p[i], turn = 1.0 - 2.0 * q;
+            uint8_t other = q > 0.5;
+            if (right < left) {
+                Cell *cell = open + depth++;
+                cell->scale = right, cell->size = 1.0, cell->expected = q, cell->square = q * q;
+                for (int k = 0; k < LANES; k++) {
+                    double y = own[k] ^ other;
+                    cell->count[k] = y, cell->linear[k] = turn * y;
+                }
+                continue;
+            }
+            Cell *cell = open + depth - 1;
+            cell->size += 1.0, cell->expected += q, cell->square += q * q;
+            for (int k = 0; k < LANES; k++) {
+                double y = own[k] ^ other;
+                cell->count[k] += y, cell->linear[k] += turn * y;
+            }
+            while (depth && open[depth - 1].scale < right) {
+                Cell *done = open + depth - 1, *next = depth > 1 ? done - 1 : 0;
+                if (!next || next->scale > right) {
+                    pairs_of_cell(done, sums, right);
+                    done->scale = right;
+                    depth -= right == scales;
+                    break;
+                }
+                pairs_of_cell(done, sums, next->scale);
+                next->size += done->size, next->expected += done->expected;
+                next->square += done->square;
+                for (int k = 0; k < LANES; k++)
+                    next->count[k] += done->count[k], next->linear[k] += done->linear[k];
+                depth--;
+            }
+        }
+        for (int64_t k = 0; k < lanes; k++) {
+            double reached = 0.0;
+            for (int64_t scale = 0; scale < scales; scale++) {
+                reached += sums[scale][k];
+                out[scale * draws + first + k] = reached;
+            }
+        }
+    }
+}
