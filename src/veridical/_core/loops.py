@@ -44,6 +44,8 @@ def library() -> Any:
     except OSError:  # of another kind of machine, or damaged: NumPy does the same
         return None
     found.version.restype = found.saddlepoint.restype = ctypes.c_int64
+    numbers, places = [ctypes.c_double] * 3, [ctypes.c_void_p] * 3
+    found.saddlepoint.argtypes = [ctypes.c_int64, *places, *numbers, ctypes.c_int64, places[0]]
     if found.version() != _VERSION:
         msg = f"{path} is of another version: install this library again."
         raise ImportError(msg)
@@ -169,14 +171,8 @@ def saddlepoint(
     if found is None:
         return None
     held, out = [plain(each) for each in masses], np.empty(5)
-    numbers = (ctypes.c_double(each) for each in (mean, near, edge))
-    side = found.saddlepoint(
-        ctypes.c_int64(len(held[0])),
-        *map(pointer, held),
-        *numbers,
-        ctypes.c_int64(steps),
-        pointer(out),
-    )
+    places = map(_address, held)
+    side = found.saddlepoint(len(held[0]), *places, mean, near, edge, steps, _address(out))
     return math.inf * side if side else Saddlepoint(*out.tolist())
 
 
@@ -187,4 +183,9 @@ def plain(values: Any, dtype: Any = np.float64) -> Any:
 
 def pointer(values: Any) -> Any:
     """Where values begin; None stays None. They must live as long as the call."""
-    return None if values is None else ctypes.c_void_p(values.ctypes.data)
+    return None if values is None else ctypes.c_void_p(_address(values))
+
+
+def _address(values: Any) -> int:
+    """Where values begin, found in half of the time that `ndarray.ctypes` takes."""
+    return int(values.__array_interface__["data"][0])

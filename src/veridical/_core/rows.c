@@ -180,17 +180,29 @@ FASTEST EXPORTED int64_t saddlepoint(int64_t n, const double *restrict value,
                                      double mean, double near, double edge, int64_t steps,
                                      double *restrict out)
 {
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
+    double low = INFINITY, high = -INFINITY, lows[16], highs[16];
+    int64_t whole = n - n % 16;
+    for (int j = 0; j < 16; j++)
+        lows[j] = INFINITY, highs[j] = -INFINITY;
+    for (int64_t i = 0; i < whole; i += 16)
+        for (int j = 0; j < 16; j++) {
+            double x = scale[i + j] * (value[i + j] - mean);
+            lows[j] = x < lows[j] ? x : lows[j];
+            highs[j] = x > highs[j] ? x : highs[j];
+        }
+    for (int64_t i = whole; i < n; i++) {
         double x = scale[i] * (value[i] - mean);
         low = x < low ? x : low;
         high = x > high ? x : high;
+    }
+    for (int j = 0; j < 16; j++) {
+        low = lows[j] < low ? lows[j] : low;
+        high = highs[j] > high ? highs[j] : high;
     }
     if (high <= 0.0 || low >= 0.0)
         return high <= 0.0 ? 1 : -1;
     double unit = high > -low ? high : -low, first = unit / low, last = unit / high;
     double at = first < near * unit && near * unit < last ? near * unit : 0.0;
-    int64_t whole = n - n % 16;
     for (int64_t step = 0; step < steps; step++) {
         double one[16] = {0}, two[16] = {0}, slope = 0.0, curvature = 0.0;
         for (int64_t i = 0; i < whole; i += 16)
@@ -217,8 +229,27 @@ FASTEST EXPORTED int64_t saddlepoint(int64_t n, const double *restrict value,
         if (moved <= edge * size)
             break;
     }
-    double fall = 0.0, square = 0.0, cube = 0.0;
-    for (int64_t i = 0; i < n; i++) {
+    double fall = 0.0, square = 0.0, cube = 0.0, two[16] = {0}, three[16] = {0};
+    for (int64_t i = 0; i < whole; i += 16) {
+        double factor[16];
+        int alone = 1;
+        for (int j = 0; j < 16; j++) {
+            double x = scale[i + j] * (value[i + j] - mean) / unit, rest = 1.0 - at * x;
+            double ratio = x / rest, weighted = shape[i + j] * ratio * ratio;
+            two[j] += weighted, three[j] += weighted * ratio;
+            factor[j] = rest, alone &= shape[i + j] == 1.0;
+        }
+        if (alone) /* two logarithms of products instead of 16 */
+            for (int j = 0; j < 16; j += 8)
+                fall += log(((factor[j] * factor[j + 1]) * (factor[j + 2] * factor[j + 3])) *
+                            ((factor[j + 4] * factor[j + 5]) * (factor[j + 6] * factor[j + 7])));
+        else
+            for (int j = 0; j < 16; j++)
+                fall += shape[i + j] * log(factor[j]);
+    }
+    for (int j = 0; j < 16; j++)
+        square += two[j], cube += three[j];
+    for (int64_t i = whole; i < n; i++) {
         double x = scale[i] * (value[i] - mean) / unit, ratio = x / (1.0 - at * x);
         fall += shape[i] * log1p(-at * x);
         square += shape[i] * ratio * ratio, cube += shape[i] * ratio * ratio * ratio;
