@@ -146,6 +146,20 @@ def sum_pairs(
     return out
 
 
+def keyed_digests(numbers: IntArray, key: bytes, size: int) -> bytes | None:
+    """BLAKE2b digests of numbers of 64 bits, one after the other, with a key of 16 bytes.
+
+    As many bytes of each as `size` says, 8 at most; None where this is not compiled.
+    """
+    if (found := library()) is None:
+        return None
+    held, salt = plain(numbers, np.uint64), np.frombuffer(key, dtype=np.uint8)
+    out = np.empty(len(held) * size, dtype=np.uint8)
+    sizes = ctypes.c_int64(len(held)), ctypes.c_int64(size)
+    found.keyed_digests(sizes[0], pointer(held), pointer(salt), sizes[1], pointer(out))
+    return out.tobytes()
+
+
 class Saddlepoint(NamedTuple):
     """Where it is, in units of the largest number, and sums there; see rows.c."""
 

@@ -342,3 +342,68 @@ FASTEST EXPORTED void sum_pairs(int64_t n, const double *restrict p, const uint8
         }
     }
 }
+
+static const uint64_t START[8] = {
+    0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+    0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+static const uint8_t ORDER[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                      {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+                                      {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
+                                      {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+                                      {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
+                                      {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+                                      {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
+                                      {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+                                      {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
+                                      {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
+
+#define TURNED(x, by) ((x) >> (by) | (x) << (64 - (by)))
+#define MIX(a, b, c, d, x, y)                                                                      \
+    v[a] += v[b] + (x), v[d] = TURNED(v[d] ^ v[a], 32), v[c] += v[d];                              \
+    v[b] = TURNED(v[b] ^ v[c], 24), v[a] += v[b] + (y), v[d] = TURNED(v[d] ^ v[a], 16);            \
+    v[c] += v[d], v[b] = TURNED(v[b] ^ v[c], 63)
+
+/* One block of BLAKE2b (RFC 7693, section 3.2), of the first `length` bytes of the message. */
+static void compress(uint64_t *h, const uint64_t *m, uint64_t length, int last)
+{
+    uint64_t v[16];
+    for (int j = 0; j < 8; j++)
+        v[j] = h[j], v[j + 8] = START[j];
+    v[12] ^= length;
+    v[14] = last ? ~v[14] : v[14];
+    for (int round = 0; round < 12; round++) {
+        const uint8_t *s = ORDER[round % 10];
+        MIX(0, 4, 8, 12, m[s[0]], m[s[1]]);
+        MIX(1, 5, 9, 13, m[s[2]], m[s[3]]);
+        MIX(2, 6, 10, 14, m[s[4]], m[s[5]]);
+        MIX(3, 7, 11, 15, m[s[6]], m[s[7]]);
+        MIX(0, 5, 10, 15, m[s[8]], m[s[9]]);
+        MIX(1, 6, 11, 12, m[s[10]], m[s[11]]);
+        MIX(2, 7, 8, 13, m[s[12]], m[s[13]]);
+        MIX(3, 4, 9, 14, m[s[14]], m[s[15]]);
+    }
+    for (int j = 0; j < 8; j++)
+        h[j] ^= v[j] ^ v[j + 8];
+}
+
+/* The first `size` bytes (8 at most) of BLAKE2b with a key of 16 bytes of each number, whose bytes
+   are taken from the lowest on. */
+EXPORTED void keyed_digests(int64_t n, const uint64_t *restrict numbers, const uint8_t *restrict key,
+                            int64_t size, uint8_t *restrict out)
+{
+    uint64_t keyed[8], block[16] = {0};
+    memcpy(keyed, START, sizeof keyed);
+    keyed[0] ^= 0x01010000 ^ (uint64_t)16 << 8 ^ (uint64_t)size;
+    for (int j = 0; j < 16; j++)
+        block[j / 8] |= (uint64_t)key[j] << 8 * (j % 8);
+    compress(keyed, block, 128, 0);
+    memset(block, 0, sizeof block);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t h[8];
+        memcpy(h, keyed, sizeof h);
+        block[0] = numbers[i];
+        compress(h, block, 136, 1);
+        for (int64_t j = 0; j < size; j++)
+            out[i * size + j] = (uint8_t)(h[0] >> 8 * j);
+    }
+}
