@@ -143,3 +143,23 @@ def test_order_of_rows_does_not_matter_to_a_weighted_evaluation(kind):
         if a.null_mean is not None:
             assert a.null_mean == pytest.approx(b.null_mean, rel=1e-6)
             assert a.pvalue == pytest.approx(b.pvalue, abs=2e-3)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_sums_of_cells_are_those_of_a_loop(ordered):
+    rng = np.random.default_rng(2)
+    cell, values = rng.integers(0, 9, 200), rng.standard_normal(200)
+    cell = np.sort(cell[cell != 4]) if ordered else cell[cell != 4]  # one cell has no row
+    values = values[: len(cell)]
+    expected = [
+        math.fsum(v for v, c in zip(values, cell, strict=True) if c == k) for k in range(11)
+    ]
+    assert sums.Cells(cell, 11).sums(values) == pytest.approx(expected, abs=1e-12)
+
+
+def test_places_among_ends_are_those_of_searchsorted():
+    rng = np.random.default_rng(2)
+    ends = np.sort(rng.integers(0, 40, 12) / 40)
+    ordered = np.sort(np.append(rng.random(50), ends))
+    found = sums.places_of(ordered, ends)
+    np.testing.assert_array_equal(found, [sum(end < each for end in ends) for each in ordered])

@@ -30,7 +30,7 @@ from veridical._core.resampling.groups import sharing_of
 from veridical._core.resampling.redraw import REDRAWN, Redraw
 from veridical._core.resampling.rows import counts_rows, repeated_rows, take_repeated
 from veridical._core.resampling.strata import weights_of_labels
-from veridical._core.resampling.sums import sum_of_columns
+from veridical._core.resampling.sums import places_of, sum_of_columns
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
@@ -192,6 +192,8 @@ def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
 def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
     """What rows of either label weigh near each prediction, (n, 2), where that is one value.
 
+    Rows are in the order of their predictions.
+
     Rows that were kept with a chance by label and stretch of predictions have few different weights
     and most of them that of their neighbours of the same label: its median. Else ones, as where
     weights change with every prediction, of which each is the median of those around it.
@@ -204,7 +206,7 @@ def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
         window = first.astype(np.intp)[:, None] + np.arange(_NEAR)
         middle = p[rows][window[:, _NEAR // 2]]
         median = np.median(weight[rows][window], axis=1)
-        after = np.searchsorted(middle, p).clip(1, len(middle) - 1) if len(middle) > 1 else 0
+        after = places_of(p, middle).clip(1, len(middle) - 1) if len(middle) > 1 else 0
         if len(middle) > 1:
             after = after - (p - middle[after - 1] < middle[after] - p)
         near[:, k] = median[after]

@@ -77,14 +77,15 @@ def drawn_sums(rows: Rows, cell: IntArray, n_cells: int, draws: Draws) -> FloatA
     one row, or of equal ones, has its exact law.
     """
     n, rng = draws
-    light = _by_cell(rows.variance, cell, n_cells)
+    cells = Cells(cell, n_cells)
+    light = cells.sums(rows.variance)
     decides = rows.square > (light / NORMAL_FROM)[cell]
     decides &= rows.variance > 0
     if not decides.any():
-        mean = _by_cell(rows.mean, cell, n_cells)
+        mean = cells.sums(rows.mean)
         return mean + rng.standard_normal((n, n_cells)) * np.sqrt(light)
-    light = _by_cell(np.where(decides, 0.0, rows.variance), cell, n_cells)
-    mean = _by_cell(np.where(decides, 0.0, rows.mean), cell, n_cells)
+    light = cells.sums(np.where(decides, 0.0, rows.variance))
+    mean = cells.sums(np.where(decides, 0.0, rows.mean))
     sums: FloatArray = mean + rng.standard_normal((n, n_cells)) * np.sqrt(light)
     some, place = rows.take(decides), cell[decides]
     if rows.values.shape[1] == 2 and len(place) * n > _ROW_BY_ROW:
@@ -96,8 +97,31 @@ def drawn_sums(rows: Rows, cell: IntArray, n_cells: int, draws: Draws) -> FloatA
     return sums
 
 
-def _by_cell(values: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
-    return np.bincount(cell, values, minlength=n_cells).astype(np.float64, copy=False)
+class Cells:
+    """Where rows count, for several sums: several times as fast if rows are in order of cells."""
+
+    def __init__(self, cell: IntArray, n_cells: int) -> None:
+        self._cell, self._n_cells = cell, n_cells
+        changes = np.flatnonzero(cell[1:] != cell[:-1]) + 1
+        self._starts = np.append(0, changes)
+        held = cell[self._starts]
+        self._ordered = len(cell) > 0 and bool((held[1:] > held[:-1]).all())
+        self._held = held
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum of the values of every cell."""
+        if not self._ordered:
+            sums = np.bincount(self._cell, values, minlength=self._n_cells)
+            return sums.astype(np.float64, copy=False)
+        found = np.zeros(self._n_cells)
+        found[self._held] = np.add.reduceat(values, self._starts)
+        return found
+
+
+def places_of(ordered: FloatArray, ends: FloatArray) -> IntArray:
+    """How many of the `ends` are below each of many numbers in order, as `searchsorted` finds."""
+    cuts = np.searchsorted(ordered, ends, side="right")
+    return np.repeat(np.arange(len(ends) + 1), np.diff(cuts, prepend=0, append=len(ordered)))
 
 
 def _add_rows(sums: FloatArray, rows: Rows, cell: IntArray, draws: Draws) -> None:
