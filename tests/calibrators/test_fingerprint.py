@@ -1,13 +1,16 @@
 """Calibrators know the rows again that they were fitted on."""
 
 import base64
+import hashlib
 import json
 import math
 
 import numpy as np
 import pytest
 
+from veridical._core import loops
 from veridical.calibrators import IdentityCalibrator, NotFittedError
+from veridical.calibrators._base import memory
 from veridical.calibrators._base.memory import (
     KEYS,
     Fingerprint,
@@ -214,3 +217,22 @@ def test_huge_scores_do_no_harm():
     y = np.array([0, 1, 1, 0])
     calibrator = IdentityCalibrator(input="logit").fit(z, y)
     assert calibrator.seen(z, y) == 1
+
+
+def test_compiled_digests_are_those_of_the_standard_library(monkeypatch):
+    if loops.library() is None:
+        pytest.skip("not compiled")
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 1 << 64, 300, dtype=np.uint64)
+    numbers[:3] = 0, 1, (1 << 64) - 1
+    for size in (1, 6, 8):
+        key = rng.bytes(16)
+        each = (int(number).to_bytes(8, "little") for number in numbers)
+        expected = b"".join(
+            hashlib.blake2b(one, digest_size=size, key=key).digest() for one in each
+        )
+        assert loops.keyed_digests(numbers, key, size) == expected
+    p = rng.random(2000)
+    compiled = memory.take_fingerprint(p, (p > 0.4).astype(int))
+    monkeypatch.setattr(memory, "keyed_digests", lambda *_: None)
+    assert memory.take_fingerprint(p, (p > 0.4).astype(int)) == compiled

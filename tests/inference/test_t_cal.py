@@ -10,6 +10,7 @@ import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
 from veridical._core.data.randomness import Draws
+from veridical._core.loops import library
 from veridical._core.resampling.events import draw_events
 from veridical.inference._draws.trials import Trials
 from veridical.inference._kernel import t_cal, t_cal_rows
@@ -198,13 +199,9 @@ def test_cells_of_sorted_rows_have_the_errors_of_the_tree(scales):
     np.testing.assert_allclose(rows.variances(), tree.variances(), rtol=1e-9, atol=1e-18)
 
 
-@pytest.mark.parametrize("small", [30_000, 20])
-def test_drawn_errors_are_those_of_the_outcomes_drawn(monkeypatch, small):
-    """Counts in two bytes or more, and sums in single precision, to 1e-4 standard deviations."""
-    _, p = rows_of_many_kinds(900, 2)
-    scales = [2**b for b in range(24, 0, -1)]
-    monkeypatch.setattr(t_cal_rows, "_MOST_SMALL", small)
-    monkeypatch.setattr(t_cal_rows, "_DRAWN_AT_ONCE", 5 * len(p))
+def drawn_and_their_outcomes(monkeypatch, p, scales, at_once):
+    """Errors of 21 draws by scale, and the outcomes that were drawn."""
+    monkeypatch.setattr(t_cal_rows, "_DRAWN_AT_ONCE", at_once * len(p))
     monkeypatch.setattr(t_cal_rows, "_ROWS_AT_ONCE", 100)
     outcomes = []
 
@@ -215,15 +212,44 @@ def test_drawn_errors_are_those_of_the_outcomes_drawn(monkeypatch, small):
 
     monkeypatch.setattr(t_cal_rows, "draw_events", recorded)
     rows = RowTree(p, scales)
-    blocks = list(rows.drawn(Draws(12, np.random.default_rng(0))))
+    blocks = list(rows.drawn(Draws(21, np.random.default_rng(0))))
     found = np.hstack([errors for _, errors in blocks])
     parts = -(-len(p) // 100)
     drawn = [np.vstack(outcomes[i * parts : (i + 1) * parts]) for i in range(len(blocks))]
-    every = np.hstack(drawn) ^ (p > 0.5)[:, None]
+    return found, np.hstack(drawn) ^ (p > 0.5)[:, None]
+
+
+@pytest.mark.parametrize("small", [30_000, 20])
+def test_drawn_errors_are_those_of_the_outcomes_drawn(monkeypatch, small):
+    """Counts in two bytes or more, and sums in single precision, to 1e-4 standard deviations."""
+    _, p = rows_of_many_kinds(900, 2)
+    scales = [2**b for b in range(24, 0, -1)]
+    monkeypatch.setattr(t_cal_rows, "_MOST_SMALL", small)
+    monkeypatch.setattr(t_cal_rows, "library", lambda: None)
+    found, every = drawn_and_their_outcomes(monkeypatch, p, scales, 5)
+    rows = RowTree(p, scales)
     expected = np.column_stack([rows.errors(each.astype(float)) for each in every.T])
     deviation = np.sqrt(rows.variances())[:, None]
-    assert found.shape == (len(scales), 12)
+    assert found.shape == (len(scales), 21)
     assert (np.abs(found - expected) <= 1e-4 * deviation).all()
+
+
+@pytest.mark.parametrize("at_once", [5, 8, 19])
+@pytest.mark.parametrize(
+    "scales", [[2**b for b in range(24, 0, -1)], [4], [2**40, 2**3], [2**50, 2**49, 2]]
+)
+def test_compiled_sums_are_those_of_pairs_of_the_outcomes_drawn(monkeypatch, scales, at_once):
+    if library() is None:
+        pytest.skip("not compiled")
+    _, p = rows_of_many_kinds(150, 3)
+    found, every = drawn_and_their_outcomes(monkeypatch, p, scales, at_once)
+    expected = np.zeros_like(found)
+    for level, m in enumerate(scales):
+        bins = np.maximum(np.ceil(p * m), 1)
+        for held in (np.flatnonzero(bins == b) for b in np.unique(bins)):
+            e = every[held] - p[held, None]
+            expected[level] += (e.sum(axis=0) ** 2 - (e**2).sum(axis=0)) / len(held)
+    assert found == pytest.approx(expected / len(p), abs=1e-12)
 
 
 def test_many_rows_are_judged_alike(monkeypatch):

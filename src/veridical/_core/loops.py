@@ -15,7 +15,8 @@ import numpy as np
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 
 NAME = "_loops.dll" if sys.platform == "win32" else "_loops.so"
-_VERSION = 2
+_VERSION = 3
+_MOST_SCALES = 64
 # Below this many values blocked NumPy takes little longer than the calls.
 _WORTHWHILE = 1 << 15
 _FEW_TRIALS = 512  # beyond, transforms are faster
@@ -43,6 +44,8 @@ def library() -> Any:
     except OSError:  # of another kind of machine, or damaged: NumPy does the same
         return None
     found.version.restype = found.saddlepoint.restype = ctypes.c_int64
+    numbers, places = [ctypes.c_double] * 3, [ctypes.c_void_p] * 3
+    found.saddlepoint.argtypes = [ctypes.c_int64, *places, *numbers, ctypes.c_int64, places[0]]
     if found.version() != _VERSION:
         msg = f"{path} is of another version: install this library again."
         raise ImportError(msg)
@@ -124,6 +127,39 @@ def successes(p: FloatArray) -> FloatArray | None:
     return chances
 
 
+def sum_pairs(
+    p: FloatArray, joins: IntArray, n_scales: int, events: BoolArray
+) -> FloatArray | None:
+    """Sums over cells of pairs of residuals, (scales, draws); None where this is not compiled.
+
+    Rows are in increasing order of p; `joins` are the scales from which each shares the cell of the
+    one before, of one byte each; see rows.c.
+    """
+    found = library() if n_scales <= _MOST_SCALES else None
+    if found is None:
+        return None
+    (n, draws), kinds = events.shape, ctypes.c_int64
+    out = np.empty((n_scales, draws))
+    held = plain(p), plain(joins, np.uint8), np.ascontiguousarray(events)
+    sizes = kinds(n_scales), kinds(draws)
+    found.sum_pairs(kinds(n), *map(pointer, held[:2]), *sizes, pointer(held[2]), pointer(out))
+    return out
+
+
+def keyed_digests(numbers: IntArray, key: bytes, size: int) -> bytes | None:
+    """BLAKE2b digests of numbers of 64 bits, one after the other, with a key of 16 bytes.
+
+    As many bytes of each as `size` says, 8 at most; None where this is not compiled.
+    """
+    if (found := library()) is None:
+        return None
+    held, salt = plain(numbers, np.uint64), np.frombuffer(key, dtype=np.uint8)
+    out = np.empty(len(held) * size, dtype=np.uint8)
+    sizes = ctypes.c_int64(len(held)), ctypes.c_int64(size)
+    found.keyed_digests(sizes[0], pointer(held), pointer(salt), sizes[1], pointer(out))
+    return out.tobytes()
+
+
 class Saddlepoint(NamedTuple):
     """Where it is, in units of the largest number, and sums there; see rows.c."""
 
@@ -149,14 +185,8 @@ def saddlepoint(
     if found is None:
         return None
     held, out = [plain(each) for each in masses], np.empty(5)
-    numbers = (ctypes.c_double(each) for each in (mean, near, edge))
-    side = found.saddlepoint(
-        ctypes.c_int64(len(held[0])),
-        *map(pointer, held),
-        *numbers,
-        ctypes.c_int64(steps),
-        pointer(out),
-    )
+    places = map(_address, held)
+    side = found.saddlepoint(len(held[0]), *places, mean, near, edge, steps, _address(out))
     return math.inf * side if side else Saddlepoint(*out.tolist())
 
 
@@ -167,4 +197,9 @@ def plain(values: Any, dtype: Any = np.float64) -> Any:
 
 def pointer(values: Any) -> Any:
     """Where values begin; None stays None. They must live as long as the call."""
-    return None if values is None else ctypes.c_void_p(values.ctypes.data)
+    return None if values is None else ctypes.c_void_p(_address(values))
+
+
+def _address(values: Any) -> int:
+    """Where values begin, found in half of the time that `ndarray.ctypes` takes."""
+    return int(values.__array_interface__["data"][0])

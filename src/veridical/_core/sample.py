@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -65,14 +65,19 @@ def cumulated(values: FloatArray) -> FloatArray:
     return sums
 
 
-def pool_scores(p: FloatArray, y: IntArray, weight: FloatArray | None) -> PooledScores:
-    """Sort the scores and add up weights and outcomes of equal ones. O(n log n)."""
+def pool_scores(
+    p: FloatArray, y: IntArray, weight: FloatArray | None, order: IntArray | None = None
+) -> PooledScores:
+    """Sort the scores and add up weights and outcomes of equal ones. O(n log n).
+
+    `order` is that of the scores, if it is known.
+    """
     if weight is None and _fits_packed(p):
         p, y = _sort_packed(p, y)
         if len(p) > _MANY and _increase(p):
             return PooledScores(p, np.broadcast_to(np.ones(1), len(p)), y.astype(np.float64))
     else:
-        order = np.argsort(p)
+        order = np.argsort(p) if order is None else order
         p, y = p[order], y.astype(np.uint8)[order]  # a byte an outcome: memory is what it costs
         weight = None if weight is None else weight[order]
         del order
@@ -163,6 +168,8 @@ class BinarySample:
         What has to be said of values that were accepted.
     origin : Origin or None
         The classes this is a question about, if rows have weights, which may go with classes.
+    kept : dict
+        What was found about these rows and is asked for again; a changed copy starts anew.
     """
 
     y: IntArray
@@ -176,6 +183,7 @@ class BinarySample:
     strata: IntArray | None = None
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -190,7 +198,13 @@ class BinarySample:
     @cached_property
     def pooled(self) -> PooledScores:
         """Distinct scores in order: sorted once for all that need it."""
-        return pool_scores(self.p, self.y, self.weight)
+        order = None if self.weight is None else self.order
+        return pool_scores(self.p, self.y, self.weight, order)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Rows by increasing score, those of equal ones in any order."""
+        return np.argsort(self.p)
 
     @property
     def is_sorted(self) -> bool:
@@ -244,7 +258,7 @@ class MulticlassSample:
     confidence, right : arrays of shape (n,) or None
         Largest probability of each row, and whether it (the first of equals) is that of the class
         that occurred; known from the check of the rows, else found by `top_label`.
-    clusters, strata, notes
+    clusters, strata, notes, kept
         As in `BinarySample`.
     """
 
@@ -258,6 +272,7 @@ class MulticlassSample:
     clusters: IntArray | None = None
     strata: IntArray | None = None
     notes: tuple[str, ...] = ()
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n(self) -> int:

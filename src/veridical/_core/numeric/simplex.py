@@ -139,7 +139,10 @@ def _model_optimum(pull: FloatArray, curvature: FloatArray) -> FloatArray:
     """
     sizes, vectors = np.linalg.eigh(curvature)
     root = np.sqrt(np.maximum(sizes, _FLAT * sizes[-1]))
-    aim = _nonnegative(root[:, None] * vectors.T, (vectors.T @ (2 * pull - 1)) / root)
+    target = (vectors.T @ (2 * pull - 1)) / root
+    aim = vectors @ (target / root)  # without bounds; most often none is met
+    if not aim.min() > 0:
+        aim = _nonnegative(root[:, None] * vectors.T, target)
     return np.asarray(aim / aim.sum())
 
 

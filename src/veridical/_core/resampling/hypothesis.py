@@ -30,6 +30,7 @@ from veridical._core.resampling.groups import sharing_of
 from veridical._core.resampling.redraw import REDRAWN, Redraw
 from veridical._core.resampling.rows import counts_rows, repeated_rows, take_repeated
 from veridical._core.resampling.strata import weights_of_labels
+from veridical._core.resampling.sums import places_of, sum_of_columns
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
@@ -42,6 +43,7 @@ _ROUNDED = 1e-9  # relative variance of weights that are alike but for rounding
 _TOLD = 0.1  # mean variance of a logarithm beyond which nothing is told
 _NEAR, _PLACES = 15, 4096  # rows of a label near a prediction, and how often these are looked at
 _ALIKE = 0.8  # share of rows that weigh what those near them do
+_KEPT, _KEPT_VARIANCE = "redraw", "variance of fixed weights"
 _CHANCE = 3.0  # how often chance is counted where differences are looked for
 
 
@@ -54,6 +56,13 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
     if probabilities is not None:
         made = redraw_of(replace(sample, p=probabilities))
         return None if made is None else replace(made, p=_matrix(sample.take(made.rows)))
+    if _KEPT not in sample.kept:
+        sample.kept[_KEPT] = _redraw_of(sample)
+    found: Redraw | None = sample.kept[_KEPT]
+    return found
+
+
+def _redraw_of(sample: Sample) -> Redraw | None:
     outcomes = sample.size if counts_rows(sample) else sample.n  # copies of a row are a group
     grouped = sample.clusters is not None and outcomes > len(np.unique(sample.clusters)) > 1
     differ = sample.weight is not None and bool((sample.weight != sample.weight[0]).any())
@@ -74,7 +83,7 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
     by_label = weighted and sample.weight_type == "importance"
     weight, said = _weights(sample, p) if by_label else (_constant(sample, p), REDRAWN)
     chance = p / weight
-    chance /= chance.sum(axis=1, keepdims=True)
+    chance /= sum_of_columns(chance)[:, None]
     made = Redraw(p, chance, weight, None, said, index)
     if not grouped:
         return made
@@ -127,6 +136,10 @@ def _constant(sample: Sample, p: FloatArray) -> FloatArray:
 def _value_order(sample: Sample) -> IntArray:
     """Rows in an order that does not depend on the one they came in."""
     p = sample.p if sample.p.ndim == 1 else sample.p[:, 0]
+    order = sample.order if isinstance(sample, BinarySample) else np.argsort(p)
+    ordered = p[order]
+    if (ordered[1:] != ordered[:-1]).all():
+        return order
     keys: list[FloatArray] = [] if sample.p.ndim == 1 else list(sample.p.T[:0:-1])
     if sample.weight is not None:
         keys.insert(0, sample.weight)
@@ -179,6 +192,8 @@ def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
 def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
     """What rows of either label weigh near each prediction, (n, 2), where that is one value.
 
+    Rows are in the order of their predictions.
+
     Rows that were kept with a chance by label and stretch of predictions have few different weights
     and most of them that of their neighbours of the same label: its median. Else ones, as where
     weights change with every prediction, of which each is the median of those around it.
@@ -191,7 +206,7 @@ def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
         window = first.astype(np.intp)[:, None] + np.arange(_NEAR)
         middle = p[rows][window[:, _NEAR // 2]]
         median = np.median(weight[rows][window], axis=1)
-        after = np.searchsorted(middle, p).clip(1, len(middle) - 1) if len(middle) > 1 else 0
+        after = places_of(p, middle).clip(1, len(middle) - 1) if len(middle) > 1 else 0
         if len(middle) > 1:
             after = after - (p - middle[after - 1] < middle[after] - p)
         near[:, k] = median[after]
@@ -201,12 +216,13 @@ def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
 
 
 def _cells(p: FloatArray) -> IntArray:
-    """Cells of like predictions: of the positive class, or by the most probable one."""
+    """Cells of like predictions, of rows in their order: of the positive class, or by argmax."""
     if p.shape[1] > 2:
         enough = len(p) >= _ROWS * p.shape[1]
         return p.argmax(axis=1) if enough else np.zeros(len(p), dtype=np.intp)
     n_cells = min(max(len(p) // _ROWS, 1), _CELLS)
-    rank = np.searchsorted(np.sort(p[:, 1]), p[:, 1], side="left")
+    first = np.append(True, p[1:, 1] != p[:-1, 1])
+    rank = np.maximum.accumulate(np.where(first, np.arange(len(p)), 0))  # of the first of equals
     return (rank * n_cells) // len(p)
 
 
@@ -233,7 +249,8 @@ def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: i
 
 def _power_sums(weight: FloatArray, part: IntArray, n_parts: int) -> FloatArray:
     """Numbers of rows, sums of weights and of their squares by part, (3, parts)."""
-    sums = [np.bincount(part, weight**power, minlength=n_parts) for power in (0, 1, 2)]
+    powers = (None, weight, np.square(weight))
+    sums = [np.bincount(part, each, minlength=n_parts) for each in powers]
     return np.array(sums, dtype=np.float64)
 
 
@@ -295,6 +312,15 @@ def _drawn_to(coarse: FloatArray, sums: FloatArray, noise_of_one: float) -> Floa
 
 def fixed_variance(made: Redraw, sample: Sample) -> FloatArray:
     """Variance of residuals of independent rows of fixed weights: w^2 p (1 - p), (n, K)."""
+    if made is not sample.kept.get(_KEPT):
+        return _fixed_variance(made, sample)
+    if _KEPT_VARIANCE not in sample.kept:
+        sample.kept[_KEPT_VARIANCE] = _fixed_variance(made, sample)
+    found: FloatArray = sample.kept[_KEPT_VARIANCE]
+    return found
+
+
+def _fixed_variance(made: Redraw, sample: Sample) -> FloatArray:
     spread = made.p * (1 - made.p)
     if sample.weight is None or counts_rows(sample):  # a row of a whole frequency is there so often
         return spread

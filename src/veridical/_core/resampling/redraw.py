@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.sums import Rows, drawn_sums, sum_of_columns
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
@@ -162,8 +164,13 @@ class Redraw:
         """Sums by cell of the value of what was drawn, (draws, cells).
 
         `values` are those of every outcome of a row, (n, K), `cell` where the row counts, both in
-        the order of `rows`.
+        the order of `rows`. Of many rows that are independent sums are drawn, not rows: see
+        :func:`drawn_sums`.
         """
+        if self.sharing is None and self.n * draws.n_resamples > _BLOCK:
+            own = values is self.__dict__.get("residuals")
+            rows = self._drawn_residuals if own else Rows(values, self.chance)
+            return drawn_sums(rows, cell, n_cells, draws)
         order = np.argsort(cell, kind="stable")
         held, starts = np.unique(cell[order], return_index=True)
         table = np.ascontiguousarray(values.T)
@@ -185,7 +192,7 @@ class Redraw:
         """Values of outcomes as values of the classes that are drawn."""
         return values if self.event is None else np.where(self.event, values[:, 1:], values[:, :1])
 
-    @property
+    @cached_property
     def residuals(self) -> FloatArray:
         """Weighted residual of outcome 1 for every class drawn, (n, 2 or K), of two outcomes."""
         if self.event is not None:
@@ -194,19 +201,23 @@ class Redraw:
             [-self.weight[:, 0] * self.p[:, 1], self.weight[:, 1] * self.p[:, 0]]
         )
 
-    @property
+    @cached_property
+    def _drawn_residuals(self) -> Rows:
+        return Rows(self.residuals, self.chance)
+
+    @cached_property
     def expected_weight(self) -> FloatArray:
         """What a row weighs on average, whichever outcome it has, (n,)."""
-        return np.asarray((self.chance * self.weight).sum(axis=1))
+        return sum_of_columns(self.chance * self.weight)
 
-    @property
+    @cached_property
     def variance(self) -> FloatArray:
         """Variance of the weighted residual of each class, (n, K)."""
         if self.event is not None:
-            both = (self.chance * np.square(self.residuals)).sum(axis=1)
+            both = sum_of_columns(self.chance * np.square(self.residuals))
             return np.column_stack([both, both])
         hit = self.chance * np.square(self.weight)
-        total = hit.sum(axis=1, keepdims=True)
+        total = sum_of_columns(hit)[:, None]
         return hit * (1 - 2 * self.p) + total * np.square(self.p)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veridical._core.data.schema import Number, Place, Text, check_fields
+from veridical._core.loops import keyed_digests
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.rows import check_rows
@@ -105,7 +106,8 @@ class Fingerprint:
         distinct, counts = np.unique(numbers, return_counts=True)
         raw = base64.b64decode(self.digests)
         known = {raw[i : i + _DIGEST] for i in range(0, len(raw), _DIGEST)}
-        found = [digest in known for digest in _digests(distinct, self.salt)]
+        looked_up = _digests(distinct, self.salt)
+        found = [looked_up[i : i + _DIGEST] in known for i in range(0, len(looked_up), _DIGEST)]
         # New draws repeat old ones as often as the old ones repeat each other
         # (Good 1953, doi 10.1093/biomet/40.3-4.237).
         chance = 1 - self.singles / self.kept_rows
@@ -158,7 +160,7 @@ def take_fingerprint(values: FloatArray, y: IntArray) -> Fingerprint:
         rows=len(numbers),
         salt=salt,
         limit=limit,
-        digests=base64.b64encode(b"".join(_digests(distinct, salt))).decode(),
+        digests=base64.b64encode(_digests(distinct, salt)).decode(),
         kept_rows=int(counts.sum()),
         singles=int((counts == 1).sum()),
     )
@@ -175,7 +177,10 @@ def _smallest(numbers: IntArray) -> tuple[IntArray, IntArray]:
     return np.unique(numbers, return_counts=True)
 
 
-def _digests(numbers: IntArray, salt: str) -> list[bytes]:
+def _digests(numbers: IntArray, salt: str) -> bytes:
+    """Digests of numbers, one after the other."""
+    if (known := keyed_digests(numbers, bytes.fromhex(salt), _DIGEST)) is not None:
+        return known
     keyed = blake2b(digest_size=_DIGEST, key=bytes.fromhex(salt)).copy
     raw = numbers.astype("<u8").tobytes()
     digests = []
@@ -183,7 +188,7 @@ def _digests(numbers: IntArray, salt: str) -> list[bytes]:
         one = keyed()
         one.update(raw[first : first + 8])
         digests.append(one.digest())
-    return digests
+    return b"".join(digests)
 
 
 def _row_numbers(values: FloatArray, y: IntArray) -> IntArray:

@@ -128,9 +128,15 @@ def bounded_step(
     ends after finitely many exchanges for a positive definite matrix.
     """
     scale = np.sqrt(np.maximum(hessian.diagonal(), 1e-300))
-    h = hessian / np.outer(scale, scale) + 1e-13 * np.eye(len(theta))
+    h = hessian / (scale[:, None] * scale)
+    h.flat[:: len(theta) + 1] += 1e-13
     g, at = gradient / scale, theta * scale
+    slack = 1e-12 * (1 + np.abs(at))
     held = bounded & (theta <= 0) & (gradient > 0)
+    if not held.any():  # nor is any bound met, most often
+        step = _solve(h, -g)
+        if not (bounded & (at + step < -slack)).any():
+            return step / scale
     fewest, chances = len(theta) + 1, 3
     step = np.zeros(len(theta))
     for _ in range(50 * len(theta)):
@@ -138,7 +144,6 @@ def bounded_step(
         step[held] = -at[held]
         right = -g[free] - h[np.ix_(free, held)] @ step[held]
         step[free] = _solve(h[np.ix_(free, free)], right)
-        slack = 1e-12 * (1 + np.abs(at))
         breaking = free & bounded & (at + step < -slack)
         gaining = held & (g + h @ step < -1e-12 * (1 + np.abs(g)))
         offending = breaking | gaining
@@ -185,7 +190,8 @@ def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
 def _projected(theta: FloatArray, gradient: FloatArray, bounded: BoolArray) -> float:
     """Norm of the gradient without what only presses against a bound."""
     pressing = bounded & (theta <= 0) & (gradient > 0)
-    return float(np.linalg.norm(np.where(pressing, 0.0, gradient)))
+    left = np.where(pressing, 0.0, gradient)
+    return math.sqrt(float(left @ left))
 
 
 def _shortened(

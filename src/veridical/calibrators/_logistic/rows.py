@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +47,9 @@ class LogisticRows:
     linear: FloatArray
     total: float
     constant: bool = True
+    _last: dict[bytes, FloatArray] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def _reach(self) -> FloatArray:
@@ -77,7 +80,7 @@ class LogisticRows:
 
         total = np.zeros(len(theta))
         for columns, eta, weight in self._blocks(theta):
-            p = expit(eta, out=eta)
+            p = expit(eta)
             if weight is not None:
                 p *= weight
             sums = [p.sum()] if self.constant else []
@@ -106,20 +109,34 @@ class LogisticRows:
                     total[0, j] += times.sum()
                 for k in range(j, n):
                     total[j, k] += times @ columns[k - first]
-        return np.triu(total) + np.triu(total, 1).T
+        below = total.T.copy()
+        below.flat[:: n + 1] = 0.0
+        return total + below
 
     def _blocks(
         self, theta: FloatArray
     ) -> Iterator[tuple[list[FloatArray], FloatArray, FloatArray | None]]:
-        slopes = theta[1:] if self.constant else theta
+        """Columns, linear predictor and weights of some rows at a time."""
+        if len(self.columns[0]) <= _ROWS:  # value, gradient and Hessian ask for the same one
+            key = theta.tobytes()
+            if key not in self._last:
+                self._last.clear()
+                self._last[key] = self._predictor(self.columns, theta)
+            yield list(self.columns), self._last[key], self.weight
+            return
         for block in row_blocks(len(self.columns[0]), _ROWS):
             columns = [column[block] for column in self.columns]
-            eta = columns[0] * slopes[0]
-            for column, slope in zip(columns[1:], slopes[1:], strict=True):
-                eta += column * slope
-            if self.constant:
-                eta += theta[0]
+            eta = self._predictor(columns, theta)
             yield columns, eta, None if self.weight is None else self.weight[block]
+
+    def _predictor(self, columns: Sequence[FloatArray], theta: FloatArray) -> FloatArray:
+        slopes = theta[1:] if self.constant else theta
+        eta: FloatArray = columns[0] * slopes[0]
+        for column, slope in zip(columns[1:], slopes[1:], strict=True):
+            eta += column * slope
+        if self.constant:
+            eta += theta[0]
+        return eta
 
     def in_cells(self, position: FloatArray) -> tuple[LogisticRows, LogisticRows]:
         """Rows pooled in 4,096 and in 65,536 cells of `position`; `linear` stays exact."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -192,6 +192,9 @@ class SplineLoss:
     weight: FloatArray | None
     linear: FloatArray
     total: float
+    _last: dict[bytes, FloatArray] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(
@@ -240,6 +243,14 @@ class SplineLoss:
         return self.basis.pull_back_squares(_moments(self.basis, self.piece, self.t, v, 5))
 
     def _predictor(self, theta: FloatArray) -> FloatArray:
+        """The spline at every row; value, gradient and Hessian ask for the same one."""
+        key = theta.tobytes()
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = self._at_rows(theta)
+        return self._last[key]
+
+    def _at_rows(self, theta: FloatArray) -> FloatArray:
         constant, linear, square = self.basis.terms(theta)
         eta = np.empty(len(self.t))
         for block in row_blocks(len(eta), 1 << 13):

@@ -312,7 +312,15 @@ class SampleSource(Source):
         """Bins of sizes that weights and groups leave."""
         if isinstance(summary, VectorSummary):
             return independent_sums(summary, self.sample)
-        return independent_sums(summary, self.binary, each=each)
+        known = self._independent.get((id(summary), each))
+        if known is None or known[0] is not summary:
+            known = summary, independent_sums(summary, self.binary, each=each)
+            self._independent[id(summary), each] = known
+        return known[1]
+
+    @cached_property
+    def _independent(self) -> dict[tuple[int, bool], tuple[Summary, Summary | VectorSummary]]:
+        return {}
 
     @cached_property
     def size(self) -> float:

@@ -187,7 +187,7 @@ def _as_drawn(sample: BinarySample) -> tuple[FloatArray, float, float]:
         place = ((np.arange(_ROWS) + 0.5) / _ROWS * sample.n).astype(np.intp)
         at = place if scores.alone else np.searchsorted(scores.cum_w[1:], place, side="right")
         return scores.value[at].astype(np.float64), spread, entropy
-    given = sample.p if sample.weight is None else _drawn_by_weight(sample, sample.weight)
+    given = sample.p if sample.weight is None else _drawn_by_weight(sample)
     p = given.astype(np.float64)
     spread, entropy = _spread_and_entropy(p, None)
     return p, spread / len(p), entropy / len(p)
@@ -204,9 +204,8 @@ def _spread_and_entropy(p: FloatArray, weight: FloatArray | None) -> tuple[float
     return float((weight * spread).sum()), -float((weight * entropy).sum())
 
 
-def _drawn_by_weight(sample: BinarySample, weight: FloatArray) -> FloatArray:
-    order = np.argsort(sample.p, kind="stable")
-    share = np.cumsum(weight[order])
+def _drawn_by_weight(sample: BinarySample) -> FloatArray:
+    scores = sample.pooled
     count = min(max(round(sample.size), 1), _ROWS)
-    at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
-    return sample.p[order[at]]
+    at = np.searchsorted(scores.cum_w[1:] / scores.cum_w[-1], (np.arange(count) + 0.5) / count)
+    return scores.value[at]

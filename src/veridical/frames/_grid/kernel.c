@@ -17,7 +17,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 #endif
 
-#define VERSION 2
+#define VERSION 3
 #define LANES 8
 #define BLOCK 1024
 #define SMALL 512

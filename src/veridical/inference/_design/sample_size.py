@@ -74,6 +74,8 @@ class Design:
         self._count = np.bincount(self.bins)
         self.share = self._count / len(p)
         self.mean_p = self._mean(p)
+        self._widest: dict[str, Truth] = {}
+        self._critical: dict[tuple[float, float], float] = {}
         self._towards = np.where(self.mean_p[self.bins] > 0.5, -1.0, 1.0)
 
     def _mean(self, values: FloatArray) -> FloatArray:
@@ -83,6 +85,10 @@ class Design:
         """The truth if these are the frequencies at the predictions."""
         variance = np.maximum(self._mean(rate * (1 - rate)), 1e-12)
         return Truth(self.share, self._mean(rate - self.p), variance)
+
+    def _error(self, rate: FloatArray) -> float:
+        """Root-mean-square gap of that truth."""
+        return math.sqrt(float(self.share @ self._mean(rate - self.p) ** 2))
 
     @cached_property
     def calibrated(self) -> Truth:
@@ -100,10 +106,18 @@ class Design:
             z = odds + 20 * size if shape == "shift" else odds * (1 - size)
             return 1 / (1 + np.exp(-z))
 
-        if self.truth(rate(1.0)).error <= delta:
-            return self.truth(rate(1.0))
-        size = find_root(lambda size: self.truth(rate(size)).error - delta, 0.0, 1.0)
+        if shape not in self._widest:
+            self._widest[shape] = self.truth(rate(1.0))
+        if self._widest[shape].error <= delta:
+            return self._widest[shape]
+        size = find_root(lambda size: self._error(rate(size)) - delta, 0.0, 1.0)
         return self.truth(rate(size))
+
+    def critical(self, n: float, level: float) -> float:
+        """What the mean squared gap of calibrated predictions exceeds with this chance."""
+        if (n, level) not in self._critical:
+            self._critical[n, level] = _quantile(self.calibrated.cumulants(n), 1 - level)
+        return self._critical[n, level]
 
     def margin(self, delta: float) -> Truth:
         """What the upper limit supposes at the margin: gaps spread as noise spreads them."""
@@ -115,9 +129,7 @@ class Design:
 
 def detection_power(design: Design, truth: Truth, n: float, level: float) -> float:
     """Chance that the observed mean squared gap exceeds its null quantile at 1 - level."""
-    return 1 - cumulant_cdf(
-        _quantile(design.calibrated.cumulants(n), 1 - level), *truth.cumulants(n)
-    )
+    return 1 - cumulant_cdf(design.critical(n, level), *truth.cumulants(n))
 
 
 def equivalence_power(design: Design, delta: float, n: float, level: float) -> float:

@@ -43,14 +43,14 @@ def noise_effect(rows: Rows, level: float) -> float:
 
 def squared_noise(rows: Rows, effect: float) -> FloatArray:
     """Variance that each row or cell adds to the mean residual, as observed."""
-    total = float(rows.total.sum())
+    total = rows.whole
     return effect * rows.shape * (rows.scale * (rows.y - rows.p) / total) ** 2
 
 
 def total_noise(rows: Rows, effect: float, most: FloatArray | float = 1.0) -> float:
     """Standard error of bets up to `most`, as observed or as predicted, whichever is larger."""
     seen = float((squared_noise(rows, effect) * most**2).sum())
-    share = effect * rows.shape * (rows.scale / float(rows.total.sum())) ** 2
+    share = effect * rows.shape * (rows.scale / rows.whole) ** 2
     return math.sqrt(max(seen, float((share * rows.p * (1 - rows.p) * most**2).sum())))
 
 
@@ -93,9 +93,10 @@ def _climbed(rows: Rows, smoother: Smoother, sign: FloatArray, tail: float) -> F
     for _ in range(_ROUNDS):
         on = smoother.on_rows(sign)
         value = on * residual
-        away = rows.scale * (value - rows.mean(value))
+        mean = rows.mean(value)
+        away = rows.scale * (value - mean)
         size = math.sqrt(float(rows.shape @ away**2))
-        limit = rows.mean(value) + z * size / float(rows.total.sum())
+        limit = mean + z * size / rows.whole
         if limit <= most or size == 0:
             return on if size == 0 else best
         best, most = on, limit

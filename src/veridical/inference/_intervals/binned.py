@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -232,6 +233,7 @@ def cumulant_cdf(value: float, mean: float, variance: float, third: float) -> fl
 
 def find_root(function: Callable[[float], float], first: float, last: float) -> float:
     """Root of a monotone function between two points; an end if it does not change sign."""
+    function = cache(function)  # the ends are asked for twice
     at_first, at_last = function(first), function(last)
     if at_first * at_last >= 0:  # by rounding no change of sign: an end is the root
         return first if abs(at_first) < abs(at_last) else last

@@ -40,9 +40,9 @@ def part_limits(rows: Rows, rule: ScoringRule, level: float) -> PartLimits | Non
     """Limits of the parts of a mean score; None where it is infinite."""
     y, tail = rows.y.astype(np.intp), (1 - level) / 2
     own, base = _losses(rule, rows.p), _losses(rule, np.full(len(y), rows.mean(rows.y)))
-    fitted = _losses(rule, _isotonic(rows.p, y, rows.total)[0])
-    folds = _folds(rows)
-    mapped = [_losses(rule, _mapped(rows, rows.total * (1 - share))) for share in folds.T]
+    maps = _maps(rows)
+    folds, fitted = maps.folds, _losses(rule, maps.fitted)
+    mapped = [_losses(rule, each) for each in maps.mapped]
     if not all(np.isfinite(_of(each, y)).all() for each in (own, base, fitted, *mapped)):
         return None
     rate = np.array([(rows.shape @ rows.y + 1) / (rows.shape.sum() + 2)])  # none is known to be 0
@@ -66,6 +66,25 @@ def part_limits(rows: Rows, rule: ScoringRule, level: float) -> PartLimits | Non
         low = -upper_limit(masses, -least, tail).value
         found.append((min(max(0.0, low), high), high))
     return PartLimits(*found)
+
+
+class _Maps(NamedTuple):
+    """Shares of rows in folds, an isotonic fit of all rows, and those of all but a fold each."""
+
+    folds: FloatArray
+    fitted: FloatArray
+    mapped: list[FloatArray]
+
+
+def _maps(rows: Rows) -> _Maps:
+    """The same for every rule."""
+    if "maps" not in rows.kept:
+        folds = _folds(rows)
+        fitted = _isotonic(rows.p, rows.y.astype(np.intp), rows.total)[0]
+        mapped = [_mapped(rows, rows.total * (1 - share)) for share in folds.T]
+        rows.kept["maps"] = _Maps(folds, fitted, mapped)
+    found: _Maps = rows.kept["maps"]
+    return found
 
 
 def _losses(rule: ScoringRule, p: FloatArray) -> FloatArray:

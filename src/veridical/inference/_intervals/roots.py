@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,7 @@ def root_limits(
 
 def _crossing(function: Callable[[float], float]) -> float:
     """Where a falling function changes its sign, from zero outwards; infinite if it does not."""
+    function = cache(function)
     here, step = 0.0, 0.25
     sign = 1.0 if function(here) > 0 else -1.0
     while abs(here) < FARTHEST:

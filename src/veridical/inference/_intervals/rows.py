@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class Rows:
     weight : weight of every row of the sample, None if all are one
     cell : which of the above each row of the sample is in, None if it is one of them itself
     clusters : cluster of every row of the sample, None if rows are independent
+    kept : what was found about these rows and is asked for again
     """
 
     y: FloatArray
@@ -40,15 +42,21 @@ class Rows:
     weight: FloatArray | None
     cell: IntArray | None
     clusters: IntArray | None
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def total(self) -> FloatArray:
         """Weight of all the rows that each stands for."""
         return self.shape * self.scale
 
+    @cached_property
+    def whole(self) -> float:
+        """Weight of all rows."""
+        return float(self.total.sum())
+
     def mean(self, value: FloatArray) -> float:
         """Weighted mean."""
-        return float(self.total @ value / self.total.sum())
+        return float(self.total @ value) / self.whole
 
     def each(self, value: AnyArray) -> AnyArray:
         """The value of every row of the sample."""

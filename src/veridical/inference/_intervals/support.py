@@ -72,10 +72,18 @@ def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -
     `losses` and `chance` are the values of every outcome of a row, and how probable it is said to
     be, of shape (n, K).
     """
-    top = np.zeros(chance.shape, dtype=bool)
-    top[np.arange(len(chance)), chance.argmax(axis=1)] = True
-    likely, surprise = losses[top], ~top & (chance > 0) & np.isfinite(losses)
-    ends = _quantiles(losses[surprise], np.sqrt(chance[surprise]))
+    if chance.shape[1] == 2:
+        second = chance[:, 1] > chance[:, 0]
+        likely, rest = np.where(second, losses[:, ::-1].T, losses.T)
+        odds = np.where(second, chance[:, 0], chance[:, 1])
+        surprise = (odds > 0) & np.isfinite(rest)
+        rest, odds = (rest, odds) if surprise.all() else (rest[surprise], odds[surprise])
+    else:
+        top = np.zeros(chance.shape, dtype=bool)
+        top[np.arange(len(chance)), chance.argmax(axis=1)] = True
+        surprising = ~top & (chance > 0) & np.isfinite(losses)
+        likely, rest, odds = losses[top], losses[surprising], chance[surprising]
+    ends = _quantiles(rest, np.sqrt(odds))
     return _support(np.concatenate([likely[np.isfinite(likely)], ends]), seen)
 
 

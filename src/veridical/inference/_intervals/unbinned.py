@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -113,36 +114,50 @@ def smooth_limits(rows: Rows, level: float) -> tuple[float, float]:
 
     def of_signs(width: float) -> float:
         sign = np.sign(density.smoothed_density(gaps, width))
-        return largest_upper(rows, _kernel(rows, width), (sign,), tail)
+        return largest_upper(rows, kernel.of(width), (sign,), tail)
 
     def of_level(width: float) -> float:
         level = np.ones(_GRID + 1)
-        return largest_upper(rows, _kernel(rows, width), (level, -level), tail)
+        return largest_upper(rows, kernel.of(width), (level, -level), tail)
 
+    kernel = _Kernel(rows)
     low = 0.0
     if lower(_NARROWEST) > _NARROWEST:
-        low = _fixed_point(lower, _NARROWEST, 1.0)
+        low = _fixed_point(cache(lower), _NARROWEST, 1.0)
     high = max(_NARROWEST, upper_of_constants(rows, np.ones(len(rows.p)), tail))
-    for upper in (of_signs, of_level):  # bets on all rows have no bandwidth: it is no narrower
+    for upper in map(
+        cache, (of_signs, of_level)
+    ):  # bets on all rows have no bandwidth: it is no narrower
         most = upper(high)
         high = _fixed_point(upper, high, most) if most > high * (1 + _NEAR) else high
     return low, max(low, high)
 
 
-def _kernel(rows: Rows, width: float) -> Smoother:
-    """Signs on a grid, smoothed along the scores."""
-    ends = np.ones(_GRID + 1)
-    ends[[0, -1]] = 0.5
+class _Kernel:
+    """Signs on a grid, smoothed along the scores; where rows are on it is found once."""
 
-    def on_rows(sign: FloatArray) -> FloatArray:
-        smooth = density.smoothed_density(density.cosine_spectrum(sign * ends / _GRID), width)
-        return np.interp(rows.p, np.linspace(0, 1, _GRID + 1), smooth)
+    def __init__(self, rows: Rows) -> None:
+        position = rows.p * _GRID
+        self._left = np.minimum(position.astype(np.intp), _GRID - 1)
+        self._right = position - self._left  # share of the node after
+        self._share = np.full(_GRID + 1, 1 / _GRID)
+        self._share[[0, -1]] /= 2
 
-    def at_nodes(mass: FloatArray) -> FloatArray:
-        binned = density.bin_linearly(rows.p, mass, _GRID)
-        return density.smoothed_density(density.cosine_spectrum(binned), width)
+    def of(self, width: float) -> Smoother:
+        """The kernel of a bandwidth."""
 
-    return Smoother(on_rows, at_nodes)
+        def on_rows(sign: FloatArray) -> FloatArray:
+            spectrum = density.cosine_spectrum(sign * self._share)
+            smooth = density.smoothed_density(spectrum, width)
+            return smooth[self._left] + self._right * np.diff(smooth)[self._left]
+
+        def at_nodes(mass: FloatArray) -> FloatArray:
+            after, nodes = self._right * mass, np.zeros(_GRID + 1)
+            nodes[:-1] += np.bincount(self._left, mass - after, minlength=_GRID)
+            nodes[1:] += np.bincount(self._left, after, minlength=_GRID)
+            return density.smoothed_density(density.cosine_spectrum(nodes), width)
+
+        return Smoother(on_rows, at_nodes)
 
 
 def _fixed_point(limit: Callable[[float], float], first: float, last: float) -> float:

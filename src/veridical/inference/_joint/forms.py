@@ -223,8 +223,6 @@ class Surprise(NamedTuple):
 
     def deviance(self, residuals: FloatArray) -> FloatArray:
         """Deviances of residuals (draws, 1, cells) in the cells that can differ, (draws, held)."""
-        from scipy.special import xlogy
-
         held = (self.variance > 0) & (self.unit > 0)
         if not held.any():
             return np.zeros((len(residuals), 0))
@@ -237,8 +235,14 @@ class Surprise(NamedTuple):
         chance = np.clip(1 - variance / np.square(self.unit[held]) / mean, _LEAST_CHANCE, 1.0)
         number = np.maximum(mean / chance, mean * (1 + _LEAST_CHANCE))
         seen = np.clip(mean + left[:, held] / self.unit[held], 0.0, number)
-        happened, not_so = xlogy(seen, seen / mean), number - seen
-        return 2 * np.maximum(happened + xlogy(not_so, not_so / (number - mean)), 0.0)
+        happened, not_so = _x_log_ratio(seen, mean), number - seen
+        return 2 * np.maximum(happened + _x_log_ratio(not_so, number - mean), 0.0)
+
+
+def _x_log_ratio(x: FloatArray, mean: FloatArray) -> FloatArray:
+    """X log(x / mean), 0 for 0: several times as fast as `xlogy`."""
+    ratio = np.maximum(x / mean, _LEAST_TAIL)
+    return np.asarray(x * np.log(ratio, out=ratio))
 
 
 def surprises(cells: Cells, mean: FloatArray, unit: FloatArray) -> list[Surprise]:

@@ -229,7 +229,7 @@ def t_cal_test(
     Time O(n K R) however many scales there are (bins of one scale are unions of those of the
     next, so sums are added, never taken anew), and O(n K^2) once for each scale; memory O(n K).
     Beyond 4,096 rows of one probability each, drawn errors are known to about 1e-4 of their
-    standard deviation (single precision).
+    standard deviation (single precision; compiled loops are in double precision).
 
     References
     ----------

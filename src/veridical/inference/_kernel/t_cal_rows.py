@@ -6,20 +6,23 @@ With e = y - p the error on m bins is
 
 A cell is a stretch of the sorted rows. Its sum is a whole number less a known one, and from one
 scale to the next only cells that merge are looked at. The second sum is linear in the outcomes,
-one matrix product for all scales; rows that are alone in their cell drop out of both.
+one matrix product for all scales; rows that are alone in their cell drop out of both. Compiled,
+cells of all scales are closed in one pass over the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.loops import library, sum_pairs
 from veridical._core.resampling.events import draw_events
 from veridical._core.runtime.progress import track
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._kernel.t_cal_bins import bins_of
 
 _DRAWN_AT_ONCE = 1 << 23
@@ -64,7 +67,18 @@ class RowTree:
     def __init__(self, p: FloatArray, scales: list[int]) -> None:
         self._p, self.scales = p, scales
         self._starts = list(_starts(p, scales))
-        self._steps = list(self._all_steps())
+
+    @cached_property
+    def _steps(self) -> list[_Step]:
+        return list(self._all_steps())
+
+    @cached_property
+    def _joins(self) -> IntArray:
+        """From which scale on each row shares the cell of the one before."""
+        joins = np.zeros(len(self._p), dtype=np.uint8)
+        for starts in self._starts:
+            joins[starts] += 1
+        return joins
 
     def variances(self) -> FloatArray:
         """Var T of every scale for a calibrated model: 2 / n^2 sum_{i != j} v_i v_j / n_B^2."""
@@ -90,12 +104,31 @@ class RowTree:
     def drawn(self, draws: Draws) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of draws: which, and T of every scale, (scales, block)."""
         n = len(self._p)
-        weights, constant = self._linear()
         step = max(1, min(draws.n_resamples, _DRAWN_AT_ONCE // n))
         for block in track(-(-draws.n_resamples // step), "T-Cal"):
             which = slice(block * step, min((block + 1) * step, draws.n_resamples))
-            counts, linear = self._outcomes(weights, which.stop - which.start, draws.rng)
-            yield which, (self._squares(counts) - linear - constant[:, None]) / n
+            yield which, self._drawn(which.stop - which.start, draws.rng) / n
+
+    def _drawn(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Sums over cells of pairs of residuals of outcomes drawn, (scales, size)."""
+        if library() is not None:
+            events = np.empty((len(self._p), size), dtype=np.bool_)
+            for rows, happened in self._events(size, rng):
+                events[rows] = happened
+            found = sum_pairs(self._p, self._joins, len(self.scales), events)
+            if found is not None:
+                return found
+        weights, constant = self._linear
+        counts, linear = self._outcomes(weights, size, rng)
+        return self._squares(counts) - linear - constant[:, None]
+
+    def _events(self, size: int, rng: np.random.Generator) -> Iterator[tuple[slice, BoolArray]]:
+        """Whether the rarer outcome of each row occurs, few rows at a time."""
+        n = len(self._p)
+        for first in range(0, n, _ROWS_AT_ONCE):
+            rows = slice(first, min(first + _ROWS_AT_ONCE, n))
+            p = self._p[rows]
+            yield rows, draw_events(np.where(p > 0.5, 1 - p, p), size, rng)
 
     def _outcomes(
         self, weights: FloatArray, size: int, rng: np.random.Generator
@@ -104,16 +137,13 @@ class RowTree:
         n = len(self._p)
         counts = np.empty((n, size), dtype=np.int16)
         linear = np.zeros((len(self.scales), size))
-        for first in range(0, n, _ROWS_AT_ONCE):
-            rows = slice(first, min(first + _ROWS_AT_ONCE, n))
-            p = self._p[rows]
-            turned = p > 0.5
-            happened = draw_events(np.where(turned, 1 - p, p), size, rng)
-            happened ^= turned[:, None]
+        for rows, happened in self._events(size, rng):
+            happened ^= (self._p[rows] > 0.5)[:, None]
             counts[rows] = happened
             linear += weights[:, rows] @ happened.astype(np.float32)
         return counts, linear
 
+    @cached_property
     def _linear(self) -> tuple[FloatArray, FloatArray]:
         """Factors of outcomes in the sums of squared residuals, (scales, n), and what is left."""
         p, n = self._p, len(self._p)

@@ -11,6 +11,7 @@ from veridical._core.data.randomness import Draws
 from veridical._core.resampling.hypothesis import redraw_of
 from veridical._core.resampling.redraw import most_draws
 from veridical._core.resampling.rows import counts_rows
+from veridical._core.resampling.sums import places_of
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import FloatArray, IntArray
@@ -76,7 +77,7 @@ class CellDraws:
         if redraw is not None:
             some = most_draws(Draws(size, draws.rng), redraw.n)
             ends = pooled.value[last]
-            cell = np.minimum(np.searchsorted(ends, sample.p[redraw.rows]), len(ends) - 1)
+            cell = np.minimum(places_of(sample.p[redraw.rows], ends), len(ends) - 1)
             residual = redraw.sums(redraw.residuals, cell, len(ends), some, "null levels")
             drawn = mean + residual
             return cls(value, weight, np.vstack([observed, drawn]), sample.size)

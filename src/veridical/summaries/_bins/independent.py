@@ -9,6 +9,7 @@ import numpy as np
 from veridical._core.resampling.groups import shared_by_two
 from veridical._core.resampling.hypothesis import fixed_variance, redraw_of
 from veridical._core.resampling.redraw import Redraw
+from veridical._core.resampling.sums import Cells
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.summaries._bins.summary import Summary, VectorSummary
@@ -31,9 +32,10 @@ def independent_sums(summary: Sums, sample: Sample, *, each: bool = False) -> Su
     wider: FloatArray | float = 1.0 if made.sharing is None else made.sharing.design_effect
     if isinstance(summary, Summary) and isinstance(sample, BinarySample):
         bins, size = summary.partitions[0].assign(sample.p[made.rows]), summary.sum_w.shape[1]
-        seen, usual = _by_bin(own[:, 1], bins, size), _by_bin(alone[:, 1], bins, size)
+        cells = Cells(bins, size)
+        seen, usual = cells.sums(own[:, 1]), cells.sums(alone[:, 1])
         if each and made.sharing is not None:
-            together = _by_bin(_shared(made, bins, size), bins, size)
+            together = cells.sums(_shared(made, bins, size))
             alike = min(made.sharing.correlation + made.sharing.slope, 1.0)
             wider = 1 + alike * _ratio(together, seen)
         wider = wider * np.where(usual > 0, _ratio(seen, usual), 1.0)
@@ -49,10 +51,6 @@ def _shared(made: Redraw, bins: IntArray, n_bins: int) -> FloatArray:
     cell = np.unique(made.sharing.group * n_bins + bins, return_inverse=True)[1].reshape(-1)
     n_cells = int(cell.max()) + 1
     return (shared_by_two(made, cell, n_cells) / np.bincount(cell, minlength=n_cells))[cell]
-
-
-def _by_bin(values: FloatArray, bins: IntArray, n_bins: int) -> FloatArray:
-    return np.bincount(bins, values, minlength=n_bins).astype(np.float64)
 
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
