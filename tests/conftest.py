@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 
-# Workers share the cores: threads of the linear algebra of each would wait for those of others.
+# Workers share the cores: threads of the linear algebra of each would wait for those of others,
+# and those of OpenMP (trees, neighbours) burn a core while they wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Jobs of a second do not win back what Java's second compiler and its parallel collectors cost.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SPARK = f'--driver-java-options "{_JAVA}" --conf "spark.executor.extraJavaOptions={_JAVA}"'
 os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{_SPARK} pyspark-shell")
+# Spark's workers would take the first python3 of the path, which may lack this one's packages.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
