@@ -5,8 +5,11 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from inspect import isabstract
 from textwrap import dedent
 
 import numpy as np
@@ -34,6 +37,10 @@ KINDS = [
 ]
 
 
+def _name(kind: type) -> str:
+    return kind.__name__
+
+
 def _run(code: str) -> str:
     """What a fresh interpreter prints."""
     command = [sys.executable, "-W", "error", "-c", dedent(code)]
@@ -48,7 +55,7 @@ _LATE = """
 """
 
 
-@pytest.mark.parametrize("kind", [*KINDS, AutoCalibrator], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*KINDS, AutoCalibrator], ids=_name)
 def test_every_calibrator_is_a_classifier_of_scikit_learn(kind):
     assert issubclass(kind, BaseEstimator)
     assert issubclass(kind, ClassifierMixin)
@@ -134,6 +141,27 @@ def test_copies_and_pickles_do_not_need_scikit_learn():
     for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert (again.predict_proba([0.3]) == made.predict_proba([0.3])).all()
     """)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not isabstract(kind)], ids=_name)
+def test_a_plain_dataclass_made_of_one_has_a_repr_and_equals_before_it_is_fitted(kind):
+    parts = {"calibrators": [PlattCalibrator()], "calibrator": BetaCalibrator()}
+    given = {name: parts[name] for name in parts.keys() & set(kind._get_param_names())}
+    body = {"__annotations__": {"extra": float}, "extra": 1.0, "__module__": __name__}
+    mine = dataclass(type("Mine", (kind,), body))
+    assert re.fullmatch(r"Mine\(.*extra=2\.0\)", repr(mine(extra=2.0, **given)))
+    assert mine(extra=2.0, **given) == mine(extra=2.0, **given) != mine(extra=3.0, **given)
+
+
+def test_a_plain_dataclass_made_of_one_has_the_same_repr_after_it_is_fitted():
+    @dataclass
+    class Mine(PlattCalibrator):
+        extra: float = 1.0
+
+    made = Mine(feature="probability")
+    before = repr(made)
+    assert "feature='probability'" in before
+    assert repr(made.fit([0.1, 0.4, 0.6, 0.9] * 9, [0, 0, 1, 1] * 9)) == before
 
 
 @pytest.mark.parametrize(
