@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
+import os
 import pickle
 import re
 import subprocess
@@ -41,10 +43,46 @@ def _name(kind: type) -> str:
     return kind.__name__
 
 
-def _run(code: str) -> str:
-    """What a fresh interpreter prints."""
-    command = [sys.executable, "-W", "error", "-c", dedent(code)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+# Has everything that scikit-learn needs and nothing of it; every program runs in a copy of this
+# process, so that what it loads is gone with it.
+_FRESH = """
+import contextlib, importlib, json, os, sys, traceback, warnings
+import veridical.calibrators
+for name in ("joblib", "pandas", "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.stats"):
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)
+assert not [name for name in sys.modules if name.partition(".")[0] == "sklearn"]
+warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            exec(json.loads(line), {})
+        except BaseException:
+            print(json.dumps(traceback.format_exc()), flush=True)
+        else:
+            print(json.dumps(""), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Run a program where scikit-learn has not been loaded."""
+    if not hasattr(os, "fork"):
+        pytest.skip("processes are made by forking")
+    command = [sys.executable, "-W", "error", "-c", _FRESH]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as fresh:
+
+        def answer(code: str) -> None:
+            print(json.dumps(dedent(code)), file=fresh.stdin, flush=True)
+            error = json.loads(fresh.stdout.readline())
+            assert not error, error
+
+        yield answer
+        fresh.stdin.close()
 
 
 _LATE = """
@@ -78,8 +116,8 @@ def test_every_calibrator_is_a_classifier_of_scikit_learn(kind):
         "'PlattCalibrator' in made._repr_html_()",
     ],
 )
-def test_what_scikit_learn_gives_is_there_when_it_is_asked_for(asked):
-    _run(f"{_LATE}    assert {asked}\n    assert 'sklearn' in sys.modules")
+def test_what_scikit_learn_gives_is_there_when_it_is_asked_for(asked, run):
+    run(f"{_LATE}    assert {asked}\n    assert 'sklearn' in sys.modules")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +125,7 @@ def test_what_scikit_learn_gives_is_there_when_it_is_asked_for(asked):
     ["clone(made)", "is_classifier(made)", "made.nothing_", "BetaCalibrator()", "copy(made)"],
     ids=["clone", "tags", "missing", "another", "copy"],
 )
-def test_scikit_learn_that_is_imported_later_finds_its_own_classes(met):
+def test_scikit_learn_that_is_imported_later_finds_its_own_classes(met, run):
     code = f"""{_LATE}
     from copy import copy
     from sklearn.base import BaseEstimator, clone, is_classifier
@@ -98,11 +136,11 @@ def test_scikit_learn_that_is_imported_later_finds_its_own_classes(met):
     assert isinstance(made, BaseEstimator)
     assert issubclass(BetaCalibrator, BaseEstimator)
     """
-    _run(code)
+    run(code)
 
 
-def test_names_on_top_are_estimators_for_whoever_has_them():
-    _run("""
+def test_names_on_top_are_estimators_for_whoever_has_them(run):
+    run("""
     import veridical
     kind = veridical.PlattCalibrator
     from sklearn.base import BaseEstimator
@@ -110,8 +148,8 @@ def test_names_on_top_are_estimators_for_whoever_has_them():
     """)
 
 
-def test_a_class_made_of_a_calibrator_follows_later():
-    _run(f"""{_LATE}
+def test_a_class_made_of_a_calibrator_follows_later(run):
+    run(f"""{_LATE}
     class Mine(PlattCalibrator):
         def fit(self, y_prob, y, sample_weight=None, *, colour=None):
             return super().fit(y_prob, y, sample_weight)
@@ -122,8 +160,8 @@ def test_a_class_made_of_a_calibrator_follows_later():
     """)
 
 
-def test_a_class_that_cannot_be_leaves_calibrators_as_they_are():
-    _run(f"""{_LATE}
+def test_a_class_that_cannot_be_leaves_calibrators_as_they_are(run):
+    run(f"""{_LATE}
     from sklearn.base import BaseEstimator
     kept = None
     try:
@@ -135,8 +173,8 @@ def test_a_class_that_cannot_be_leaves_calibrators_as_they_are():
     """)
 
 
-def test_copies_and_pickles_do_not_need_scikit_learn():
-    _run(f"""{_LATE}
+def test_copies_and_pickles_do_not_need_scikit_learn(run):
+    run(f"""{_LATE}
     import copy, pickle
     for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert (again.predict_proba([0.3]) == made.predict_proba([0.3])).all()
