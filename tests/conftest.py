@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -16,7 +17,7 @@ os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{_SPARK} pyspark-shell")
 # Spark's workers would take the first python3 of the path, which may lack this one's packages.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,6 +103,17 @@ class _ByModule(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """Hand modules to workers."""
     return _ByModule(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Look for no garbage among tests, which live as long as the session."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # What takes long comes first: at the end a worker would wait for the other.
