@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 
-# Workers share the cores: threads of the linear algebra of each would wait for those of others.
+# Workers share the cores: threads of the linear algebra of each would wait for those of others,
+# and those of OpenMP (trees, neighbours) burn a core while they wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Jobs of a second do not win back what Java's second compiler and its parallel collectors cost.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SPARK = f'--driver-java-options "{_JAVA}" --conf "spark.executor.extraJavaOptions={_JAVA}"'
 os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{_SPARK} pyspark-shell")
+# Spark's workers would take the first python3 of the path, which may lack this one's packages.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -97,6 +103,17 @@ class _ByModule(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """Hand modules to workers."""
     return _ByModule(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Look for no garbage among tests, which live as long as the session."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # What takes long comes first: at the end a worker would wait for the other.

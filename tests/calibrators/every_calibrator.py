@@ -151,6 +151,20 @@ def predict(model, p):
     return model.predict_proba(p, **options(model, p))
 
 
+def usual(calibrator, data, *, weighted=False):
+    """What a map fitted to a case says of its new predictions; most laws compare with it."""
+    parts = (data.y, data.p, data.new, *([data.w] if weighted else []))
+    key = (repr(calibrator), *((each.shape, each.dtype.str, each.tobytes()) for each in parts))
+    if key not in _USUAL:
+        model = fit(calibrator, data.p, data.y, data.w if weighted else None)
+        _USUAL[key] = predict(model, data.new)
+        _USUAL[key].setflags(write=False)
+    return _USUAL[key]
+
+
+_USUAL = {}
+
+
 def assert_probabilities(p, n, k):
     assert p.shape == (n, k)
     assert np.isfinite(p).all()

@@ -19,6 +19,7 @@ from calibrators.every_calibrator import (
     options,
     predict,
     untied_three,
+    usual,
 )
 from scipy.special import logit
 from sklearn.base import clone
@@ -102,7 +103,7 @@ def test_fitting_again_starts_anew(both):
     half = slice(0, 300)
     model.fit(data.p[half], data.y[half], **options(model, data.p[half]))
     model.fit(data.p, data.y, **options(model, data.p))
-    expected = predict(fit(calibrator, data.p, data.y), data.new)
+    expected = usual(calibrator, data)
     np.testing.assert_array_equal(predict(model, data.new), expected)
 
 
@@ -127,7 +128,7 @@ def test_cross_validation_finds_an_improvement(name, two):
 
 @everyone
 def test_string_labels(name, two):
-    numbers = predict(fit(EVERY[name], two.p, two.y), two.new)
+    numbers = usual(EVERY[name], two)
     model = fit(EVERY[name], two.p, np.array(["no", "yes"])[two.y])
     assert model.classes_.tolist() == ["no", "yes"]
     np.testing.assert_array_equal(predict(model, two.new), numbers)
@@ -138,9 +139,7 @@ def test_string_labels(name, two):
 def test_boolean_labels(name, two):
     model = fit(EVERY[name], two.p, two.y == 1)
     assert model.classes_.tolist() == [False, True]
-    np.testing.assert_array_equal(
-        predict(model, two.new), predict(fit(EVERY[name], two.p, two.y), two.new)
-    )
+    np.testing.assert_array_equal(predict(model, two.new), usual(EVERY[name], two))
 
 
 @everyone
@@ -170,7 +169,7 @@ def test_order_of_three_labels(name, three):
 
 @everyone
 def test_shapes_of_two_classes_agree(name, two):
-    expected = predict(fit(EVERY[name], two.p, two.y), two.new)
+    expected = usual(EVERY[name], two)
     column = fit(EVERY[name], two.p[:, None], two.y)
     np.testing.assert_allclose(predict(column, two.new[:, None]), expected, atol=1e-12)
     pair = fit(EVERY[name], np.column_stack([1 - two.p, two.p]), two.y)
@@ -188,14 +187,14 @@ def test_frames(both, library, need):
     else:
         p, new = (frames.DataFrame(dict(zip("012", x.T, strict=True))) for x in (data.p, data.new))
     y, w = frames.Series(data.y), frames.Series(data.w)
-    expected = predict(fit(calibrator, data.p, data.y, data.w), data.new)
+    expected = usual(calibrator, data, weighted=True)
     # Frames keep columns together, so sums of rows may be rounded in another order.
     np.testing.assert_allclose(predict(fit(calibrator, p, y, w), new), expected, atol=1e-9)
 
 
 def test_lists(both):
     calibrator, data = both
-    expected = predict(fit(calibrator, data.p, data.y), data.new)
+    expected = usual(calibrator, data)
     got = predict(fit(calibrator, data.p.tolist(), data.y.tolist()), data.new.tolist())
     np.testing.assert_array_equal(got, expected)
 
@@ -211,7 +210,7 @@ def test_single_precision(both):
 
 def test_strides_byte_order_and_read_only_memory(both):
     calibrator, data = both
-    expected = predict(fit(calibrator, data.p, data.y, data.w), data.new)
+    expected = usual(calibrator, data, weighted=True)
     p = np.repeat(data.p, 2, axis=0)[::2]  # every other row of a larger array
     y, w = np.repeat(data.y, 2)[::2], data.w.astype(">f8")
     for array in (p, y, w):
@@ -224,7 +223,7 @@ def test_strides_byte_order_and_read_only_memory(both):
 @everyone
 @pytest.mark.parametrize("pair", [(-1, 1), (1, 2), (10, 7)])
 def test_numbers_that_are_no_indices(name, two, pair):
-    expected = predict(fit(EVERY[name], two.p, two.y), two.new)
+    expected = usual(EVERY[name], two)
     small, large = sorted(pair)
     y = np.where(two.y == 1, large, small)
     model = fit(EVERY[name], two.p, y.astype(float))

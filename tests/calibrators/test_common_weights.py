@@ -3,7 +3,7 @@
 import warnings
 
 import numpy as np
-from calibrators.every_calibrator import assert_probabilities, fit, predict
+from calibrators.every_calibrator import assert_probabilities, fit, predict, usual
 
 from veridical.calibrators import IdentityCalibrator, OnlineCalibrator
 from veridical.exceptions import VeridicalWarning
@@ -32,7 +32,7 @@ def test_factor_of_importance_weights_means_nothing(both):
 
 def test_huge_and_tiny_importance_weights(both):
     calibrator, data = both
-    plain = predict(fit(calibrator, data.p, data.y, data.w), data.new)
+    plain = usual(calibrator, data, weighted=True)
     for factor in (1e-200, 1e200):
         scaled = fit(calibrator, data.p, data.y, factor * data.w)
         np.testing.assert_allclose(predict(scaled, data.new), plain, atol=1e-6)

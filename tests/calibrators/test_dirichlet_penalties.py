@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import numpy as np
 import pytest
 from calibrators.multiclass_oracles import log_loss, objective, overconfident
 from scipy.optimize import minimize
 
+from veridical._core.runtime import progress
 from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.folds import held_out_masses
 from veridical.calibrators._base.rows import CheckedRows
@@ -115,6 +119,27 @@ def test_search_takes_the_pair_of_least_held_out_loss_and_fits_it_to_all_rows():
 
 
 SEARCH = DirichletCalibrator(off_diagonal_strength="auto", intercept_strength="auto", cv=3)
+
+
+def test_a_long_search_shows_at_a_terminal_how_far_it_is(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    _, y, p = overconfident(60, 3, seed=5)
+    search = {"off_diagonal_strength": "auto", "intercept_strength": [1.0, 0.1]}
+    quick, long = Terminal(), Terminal()
+    monkeypatch.setattr(sys, "stderr", quick)
+    monkeypatch.setattr(progress, "_PATIENCE", 1e9)
+    fitted = DirichletCalibrator(**search).fit(p, y)
+    monkeypatch.setattr(sys, "stderr", long)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    again = DirichletCalibrator(**search).fit(p, y)
+    np.testing.assert_array_equal(again.coef_, fitted.coef_)
+    assert quick.getvalue() == ""
+    assert "trying strengths on held-out rows" in long.getvalue()
 
 
 def test_order_of_rows_and_of_classes_changes_nothing():

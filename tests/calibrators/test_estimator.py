@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
+import os
 import pickle
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from inspect import isabstract
 from textwrap import dedent
 
 import numpy as np
@@ -34,10 +39,50 @@ KINDS = [
 ]
 
 
-def _run(code: str) -> str:
-    """What a fresh interpreter prints."""
-    command = [sys.executable, "-W", "error", "-c", dedent(code)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def _name(kind: type) -> str:
+    return kind.__name__
+
+
+# Has everything that scikit-learn needs and nothing of it; every program runs in a copy of this
+# process, so that what it loads is gone with it.
+_FRESH = """
+import contextlib, importlib, json, os, sys, traceback, warnings
+import veridical.calibrators
+for name in ("joblib", "pandas", "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.stats"):
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)
+assert not [name for name in sys.modules if name.partition(".")[0] == "sklearn"]
+warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            exec(json.loads(line), {})
+        except BaseException:
+            print(json.dumps(traceback.format_exc()), flush=True)
+        else:
+            print(json.dumps(""), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Run a program where scikit-learn has not been loaded."""
+    if not hasattr(os, "fork"):
+        pytest.skip("processes are made by forking")
+    command = [sys.executable, "-W", "error", "-c", _FRESH]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as fresh:
+
+        def answer(code: str) -> None:
+            print(json.dumps(dedent(code)), file=fresh.stdin, flush=True)
+            error = json.loads(fresh.stdout.readline())
+            assert not error, error
+
+        yield answer
+        fresh.stdin.close()
 
 
 _LATE = """
@@ -48,7 +93,7 @@ _LATE = """
 """
 
 
-@pytest.mark.parametrize("kind", [*KINDS, AutoCalibrator], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*KINDS, AutoCalibrator], ids=_name)
 def test_every_calibrator_is_a_classifier_of_scikit_learn(kind):
     assert issubclass(kind, BaseEstimator)
     assert issubclass(kind, ClassifierMixin)
@@ -71,8 +116,8 @@ def test_every_calibrator_is_a_classifier_of_scikit_learn(kind):
         "'PlattCalibrator' in made._repr_html_()",
     ],
 )
-def test_what_scikit_learn_gives_is_there_when_it_is_asked_for(asked):
-    _run(f"{_LATE}    assert {asked}\n    assert 'sklearn' in sys.modules")
+def test_what_scikit_learn_gives_is_there_when_it_is_asked_for(asked, run):
+    run(f"{_LATE}    assert {asked}\n    assert 'sklearn' in sys.modules")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +125,7 @@ def test_what_scikit_learn_gives_is_there_when_it_is_asked_for(asked):
     ["clone(made)", "is_classifier(made)", "made.nothing_", "BetaCalibrator()", "copy(made)"],
     ids=["clone", "tags", "missing", "another", "copy"],
 )
-def test_scikit_learn_that_is_imported_later_finds_its_own_classes(met):
+def test_scikit_learn_that_is_imported_later_finds_its_own_classes(met, run):
     code = f"""{_LATE}
     from copy import copy
     from sklearn.base import BaseEstimator, clone, is_classifier
@@ -91,11 +136,11 @@ def test_scikit_learn_that_is_imported_later_finds_its_own_classes(met):
     assert isinstance(made, BaseEstimator)
     assert issubclass(BetaCalibrator, BaseEstimator)
     """
-    _run(code)
+    run(code)
 
 
-def test_names_on_top_are_estimators_for_whoever_has_them():
-    _run("""
+def test_names_on_top_are_estimators_for_whoever_has_them(run):
+    run("""
     import veridical
     kind = veridical.PlattCalibrator
     from sklearn.base import BaseEstimator
@@ -103,8 +148,8 @@ def test_names_on_top_are_estimators_for_whoever_has_them():
     """)
 
 
-def test_a_class_made_of_a_calibrator_follows_later():
-    _run(f"""{_LATE}
+def test_a_class_made_of_a_calibrator_follows_later(run):
+    run(f"""{_LATE}
     class Mine(PlattCalibrator):
         def fit(self, y_prob, y, sample_weight=None, *, colour=None):
             return super().fit(y_prob, y, sample_weight)
@@ -115,8 +160,8 @@ def test_a_class_made_of_a_calibrator_follows_later():
     """)
 
 
-def test_a_class_that_cannot_be_leaves_calibrators_as_they_are():
-    _run(f"""{_LATE}
+def test_a_class_that_cannot_be_leaves_calibrators_as_they_are(run):
+    run(f"""{_LATE}
     from sklearn.base import BaseEstimator
     kept = None
     try:
@@ -128,12 +173,33 @@ def test_a_class_that_cannot_be_leaves_calibrators_as_they_are():
     """)
 
 
-def test_copies_and_pickles_do_not_need_scikit_learn():
-    _run(f"""{_LATE}
+def test_copies_and_pickles_do_not_need_scikit_learn(run):
+    run(f"""{_LATE}
     import copy, pickle
     for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert (again.predict_proba([0.3]) == made.predict_proba([0.3])).all()
     """)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not isabstract(kind)], ids=_name)
+def test_a_plain_dataclass_made_of_one_has_a_repr_and_equals_before_it_is_fitted(kind):
+    parts = {"calibrators": [PlattCalibrator()], "calibrator": BetaCalibrator()}
+    given = {name: parts[name] for name in parts.keys() & set(kind._get_param_names())}
+    body = {"__annotations__": {"extra": float}, "extra": 1.0, "__module__": __name__}
+    mine = dataclass(type("Mine", (kind,), body))
+    assert re.fullmatch(r"Mine\(.*extra=2\.0\)", repr(mine(extra=2.0, **given)))
+    assert mine(extra=2.0, **given) == mine(extra=2.0, **given) != mine(extra=3.0, **given)
+
+
+def test_a_plain_dataclass_made_of_one_has_the_same_repr_after_it_is_fitted():
+    @dataclass
+    class Mine(PlattCalibrator):
+        extra: float = 1.0
+
+    made = Mine(feature="probability")
+    before = repr(made)
+    assert "feature='probability'" in before
+    assert repr(made.fit([0.1, 0.4, 0.6, 0.9] * 9, [0, 0, 1, 1] * 9)) == before
 
 
 @pytest.mark.parametrize(

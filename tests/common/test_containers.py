@@ -55,7 +55,7 @@ OTHER = {
 
 
 def _assert_same_in(containers, metric, data):
-    expected = metric(data.y, data.p, sample_weight=data.w)
+    expected = metric.of(data, weighted=True)
     for name, (column, matrix) in containers.items():
         p = column(data.p) if data.p.ndim == 1 else matrix(data.p)
         given = metric(column(data.y), p, sample_weight=column(data.w))
@@ -72,7 +72,7 @@ def test_other_containers_give_the_number_of_arrays(border_metric, data):
 
 def test_buffers_give_the_number_of_arrays(border_metric, data):
     given = border_metric(array.array("b", data.y), memoryview(data.p))
-    np.testing.assert_array_equal(given, border_metric(data.y, data.p))
+    np.testing.assert_array_equal(given, border_metric.of(data))
 
 
 def test_inputs_are_not_changed_and_may_be_read_only(metric, data):
@@ -97,17 +97,17 @@ def test_columns_of_a_larger_matrix_are_accepted(border_metric, data):
     view = wide[:, ::2]
     view[:] = data.p.reshape(len(data.y), -1)
     given = metric(data.y, view[:, 0] if data.p.ndim == 1 else view)
-    np.testing.assert_allclose(given, metric(data.y, data.p), **CLOSE)
+    np.testing.assert_allclose(given, metric.of(data), **CLOSE)
 
 
 def test_fortran_order_gives_the_same_number(multiclass_metric, data):
-    expected = multiclass_metric(data.y, data.p, sample_weight=data.w)
+    expected = multiclass_metric.of(data, weighted=True)
     given = multiclass_metric(data.y, np.asfortranarray(data.p), sample_weight=data.w)
     np.testing.assert_allclose(given, expected, **CLOSE)
 
 
 def test_one_and_two_columns_agree_with_a_vector(binary_metric, data):
-    expected = binary_metric(data.y, data.p)
+    expected = binary_metric.of(data)
     one = binary_metric(data.y, data.p[:, None])
     np.testing.assert_array_equal(one, expected)
     both = np.column_stack([1 - data.p, data.p])
@@ -118,6 +118,6 @@ def test_one_and_two_columns_agree_with_a_vector(binary_metric, data):
 
 def test_a_column_of_labels_or_weights_is_a_vector(border_metric, data):
     metric = border_metric
-    expected = metric(data.y, data.p, sample_weight=data.w)
+    expected = metric.of(data, weighted=True)
     given = metric(data.y[:, None], data.p, sample_weight=data.w[:, None])
     np.testing.assert_array_equal(given, expected)

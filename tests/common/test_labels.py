@@ -65,7 +65,7 @@ USUAL = {"bool", "floats", "from one", "strings", "pandas ordered", "polars enum
 
 
 def _assert_same_for(kinds, metric, data):
-    expected = metric(data.y, data.p, sample_weight=data.w)
+    expected = metric.of(data, weighted=True)
     known = BINARY if metric.kind == "binary" else COMMON
     for kind in kinds & set(known):
         classes, make = known[kind]

@@ -10,12 +10,12 @@ CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 def test_unit_weights_equal_no_weights(exact_metric, data):
     metric = exact_metric
     weighted = metric(data.y, data.p, sample_weight=np.ones(len(data.y)))
-    np.testing.assert_allclose(weighted, metric(data.y, data.p), **CLOSE)
+    np.testing.assert_allclose(weighted, metric.of(data), **CLOSE)
 
 
 def test_weights_are_not_ignored(metric, data):
-    plain = metric(data.y, data.p)
-    weighted = metric(data.y, data.p, sample_weight=data.w)
+    plain = metric.of(data)
+    weighted = metric.of(data, weighted=True)
     assert np.isfinite(plain).all()
     assert np.isfinite(weighted).all()
     assert plain.shape != weighted.shape or np.abs(plain - weighted).max() > 1e-6
@@ -61,7 +61,7 @@ def test_importance_weights_are_no_counts_where_n_matters(counting_metric, data)
 
 
 def test_a_constant_factor_on_weights_changes_nothing(metric, data):
-    expected = metric(data.y, data.p, sample_weight=data.w)
+    expected = metric.of(data, weighted=True)
     for factor in (0.1, 7.0):
         np.testing.assert_allclose(
             metric(data.y, data.p, sample_weight=factor * data.w), expected, **CLOSE
@@ -70,8 +70,8 @@ def test_a_constant_factor_on_weights_changes_nothing(metric, data):
 
 def test_row_order_does_not_matter(metric, data):
     moved = data.take(np.random.default_rng(5).permutation(len(data.y)))
-    np.testing.assert_allclose(metric(moved.y, moved.p), metric(data.y, data.p), **CLOSE)
-    weighted = metric(data.y, data.p, sample_weight=data.w)
+    np.testing.assert_allclose(metric(moved.y, moved.p), metric.of(data), **CLOSE)
+    weighted = metric.of(data, weighted=True)
     np.testing.assert_allclose(metric(moved.y, moved.p, sample_weight=moved.w), weighted, **CLOSE)
 
 

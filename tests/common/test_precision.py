@@ -15,7 +15,7 @@ DTYPES = [np.float32, np.float64]
 
 def test_single_precision_is_close_to_double(metric, data):
     single = metric(data.y, data.p.astype(np.float32), sample_weight=data.w.astype(np.float32))
-    double = metric(data.y, data.p, sample_weight=data.w)
+    double = metric.of(data, weighted=True)
     np.testing.assert_allclose(single, double, rtol=2e-5, atol=2e-6)
 
 

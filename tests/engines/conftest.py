@@ -5,10 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import socket
-import subprocess
-import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -99,59 +95,20 @@ def spark_session(master: str) -> Any:
     return session
 
 
-@pytest.fixture(scope="session")
-def spark_cluster() -> Iterator[str]:
-    """A standalone master and two workers, each a process of its own; gives the address."""
+@pytest.fixture
+def spark_cluster(tmp_path: Path) -> tuple[str, dict[str, str]]:
+    """Address of a cluster whose executor is a process of its own, and where a job finds it.
+
+    Whoever asks for it makes it, below the folder that Spark is in: one with links to the files.
+    """
     _need_java()
-    home = Path(_need("pyspark").__file__).parent
-    port = _free_port()
-    address = f"spark://{_LOOPBACK}:{port}"
-    started: list[subprocess.Popen[bytes]] = []
-    with tempfile.TemporaryDirectory() as folder:
-
-        def start(name: str, *arguments: str) -> None:
-            command = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-            command += ["-cp", f"{home / 'jars'}/*"]
-            command += [f"org.apache.spark.deploy.{name}", "--host", _LOOPBACK, *arguments]
-            with (Path(folder) / f"{len(started)}.log").open("wb") as log:
-                environment = {**os.environ, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_HOME": str(home)}
-                environment["SPARK_SCALA_VERSION"] = "2.13"  # else a source tree is looked for
-                started.append(
-                    subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
-                )
-
-        try:
-            start("master.Master", "--port", str(port), "--webui-port", "0")
-            _wait_for(port)
-            for worker in ("one", "two"):
-                work = ["--cores", "1", "--memory", "512m", "--webui-port", "0"]
-                start("worker.Worker", *work, "--work-dir", f"{folder}/{worker}", address)
-            yield address
-        finally:
-            for process in reversed(started):
-                process.terminate()
-            for process in started:
-                try:
-                    process.wait(20)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((_LOOPBACK, 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex((_LOOPBACK, port)) == 0:
-                return
-        time.sleep(0.1)
-    pytest.fail("the Spark master did not start within a minute")
+    home = tmp_path / "spark"
+    home.mkdir()
+    for part in Path(_need("pyspark").__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    found = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": _LOOPBACK}
+    found["SPARK_SCALA_VERSION"] = "2.13"  # else a source tree is looked for
+    return "local-cluster[1,1,512]", {**os.environ, **found}
 
 
 def _need(module: str) -> Any:

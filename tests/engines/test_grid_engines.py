@@ -290,7 +290,7 @@ session.stop()
 
 
 def test_a_spark_cluster_needs_nothing_of_this_library_on_its_workers(
-    spark_cluster: str, tmp_path: Any
+    spark_cluster: tuple[str, dict[str, str]], tmp_path: Any
 ) -> None:
     import polars as pl
 
@@ -299,8 +299,10 @@ def test_a_spark_cluster_needs_nothing_of_this_library_on_its_workers(
     script = tmp_path / "job.py"
     script.write_text(CLUSTER)
     folders = json.dumps([folder for folder in sys.path if folder.endswith("tests")])
+    address, environment = spark_cluster
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(script), spark_cluster, str(path), folders],
+        [sys.executable, "-W", "ignore", str(script), address, str(path), folders],
+        env=environment,
         capture_output=True,
         text=True,
         timeout=240,

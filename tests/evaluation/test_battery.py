@@ -323,7 +323,7 @@ def test_the_report_loses_nothing_and_shows_everything(multiclass):
 def test_level_and_power_are_those_promised():
     """A slow wave is found at least as often as promised; nothing is, rarely."""
     rng = np.random.default_rng(20)
-    n, repeats, bins = 1500, 120, 5
+    n, repeats, bins = 1500, 60, 5
     p = rng.beta(2, 2, n) * 0.6 + 0.2  # away from 0 and 1, so that a gap fits everywhere
     options = {"n_bins": bins, "n_resamples": 199, "level": 0.05}
     delta = v.detectable_error(n, level=0.01, y_prob=p, n_bins=bins).delta

@@ -95,13 +95,56 @@ def test_labels_are_matched_with_column_suffixes_whatever_their_order(build, sev
     y, p = several
     names = ["cat", "dog", "eel"]
     frame = build({"kind": y.tolist()} | {f"p_{names[k]}": p[:, k].tolist() for k in order})
-    e = evaluate(frame, y="kind", prob="p_*")
+    e = evaluate(frame, y="kind", prob="p_*", n_resamples=0)
     assert e.classes == tuple(names[k] for k in order)
-    expected = evaluate(y, p)
+    expected = evaluate(y, p, n_resamples=0)
     assert e.scores["brier"] == pytest.approx(expected.scores["brier"])
     assert e.error("ECE").value == pytest.approx(expected.error("ECE").value)
-    given = evaluate(frame, y="kind", prob=[f"p_{name}" for name in names])
+    given = evaluate(frame, y="kind", prob=[f"p_{name}" for name in names], n_resamples=0)
     assert given.classes == ("cat", "dog", "eel")
+
+
+@pytest.fixture(params=[*BUILD, "duckdb"])
+def frame_of(request, need):
+    if request.param != "duckdb":
+        yield BUILD[request.param]
+        return
+    with need("duckdb").connect() as connection:
+
+        def relation(columns):
+            connection.register("rows", pa.table(columns))
+            return connection.table("rows")
+
+        yield relation
+
+
+@pytest.mark.parametrize(
+    ("classes", "missing"), [(("cat", "dog", "eel"), 1), ((1, 2, 3), 0), ((1, 2, 3), 2)]
+)
+@pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")  # of the class that is absent
+def test_a_class_that_is_absent_is_known_by_the_name_of_its_column(
+    frame_of, several, classes, missing
+):
+    y, p = several
+    kept = y != ("cat", "dog", "eel")[missing]
+    index, p = np.unique(y, return_inverse=True)[1][kept], p[kept]
+    y = np.array(classes)[index]
+    columns = {f"p_{name}": p[:, k] for k, name in enumerate(classes)}
+    found = evaluate(frame_of({"y": y, **columns}), y="y", prob=list(columns), n_resamples=0)
+    expected = evaluate(y, p, labels=classes, n_resamples=0)
+    assert found.classes == expected.classes == classes
+    assert found.scores == pytest.approx(expected.scores)
+    assert found.error("ECE").value == pytest.approx(expected.error("ECE").value)
+
+
+def test_a_class_that_is_absent_is_asked_for_where_no_column_names_it(frame_of, several):
+    y, p = several
+    y, p = y[y != "dog"], p[y != "dog"]
+    columns = {name: p[:, k] for k, name in enumerate(("first", "second", "third"))}
+    for given in ((y, p), (frame_of({"y": y, **columns}),)):
+        names = {"y": "y", "prob": list(columns)} if len(given) == 1 else {}
+        with pytest.raises(InvalidInputError, match="3 classes when `labels` is not given"):
+            evaluate(*given, **names)
 
 
 def test_integer_suffixes_name_their_classes(several):

@@ -2,13 +2,24 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import veridical
-from veridical import BinnedError, InvalidInputError, QuantileBins, SweepBins, UniformBins
+from veridical import (
+    BinnedError,
+    InvalidInputError,
+    QuantileBins,
+    SimplexBins,
+    SweepBins,
+    UniformBins,
+)
+from veridical._core.data.randomness import Draws
 from veridical._core.numeric import poisson_binomial
+from veridical._core.resampling.rows import OutcomeDraws
+from veridical._core.sample import MulticlassSample
 
 
 def calibrated(n, seed, shape=(1.0, 1.0)):
@@ -93,6 +104,37 @@ def test_several_classes_are_drawn_together(lens):
     draws = [(rng.random(300)[:, None] > P.cumsum(axis=1)).sum(axis=1) for _ in range(600)]
     brute = np.array([estimator(draw, P, lens=lens) for draw in draws])
     assert abs(level.mean - brute.mean()) < 4.5 * np.hypot(level.std, brute.std()) / np.sqrt(600)
+
+
+@pytest.mark.parametrize("n", [1, 40, 9000, 20_000])  # at once, alone, in blocks of rows
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_at_once_are_those_of_one_after_another(n, weighted):
+    rng = np.random.default_rng(14)
+    p = rng.dirichlet([1, 2, 3], n)
+    weight = rng.random(n) if weighted else None
+    sample = MulticlassSample(y=rng.integers(0, 3, n), p=p, weight=weight, classes=(0, 1, 2))
+    outcomes = OutcomeDraws(sample)
+    cells = rng.integers(0, 7, (3, n))
+    one = np.random.default_rng(15)
+    expected = [outcomes.cell_sums(cells, 8, weight, one) for _ in range(5)]
+    found = outcomes.several_cell_sums(cells, 8, weight, Draws(5, np.random.default_rng(15)))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"norm": 2, "debias": True}, {"norm": "max"}, {"distance": "l2"}, {"average": "bins"},
+     {"distance": lambda a, b: np.abs(a - b).max(axis=-1)}],
+)  # fmt: skip
+def test_errors_of_many_sums_of_vectors_are_those_of_one_after_another(options):
+    rng = np.random.default_rng(16)
+    estimator = BinnedError(SimplexBins(3), **options)
+    p = rng.dirichlet([1, 2, 3], 200)
+    sample = MulticlassSample(y=rng.integers(0, 3, 200), p=p, classes=(0, 1, 2))
+    summary = estimator.summarise(sample)
+    sums = summary.sum_w[:, None] * rng.dirichlet([1, 1, 1], (4, len(summary.sum_w)))
+    expected = [estimator.from_summary(replace(summary, sum_wy=one)) for one in sums]
+    np.testing.assert_array_equal(estimator.each_vector(summary, sums), expected)
 
 
 @pytest.mark.parametrize(

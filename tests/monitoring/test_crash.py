@@ -7,7 +7,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +172,48 @@ def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path):
         CalibrationMonitor(path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["other.sqlite"]
+
+
+class _Interrupted:
+    """A connection that lets somebody else act before it is asked for tables."""
+
+    def __init__(self, connection: sqlite3.Connection, act: Callable[[], None]) -> None:
+        self._connection, self._act = connection, act
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        if statement.startswith("SELECT m.name"):
+            self._act()
+        return self._connection.execute(statement)
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_file_whose_tables_are_just_being_made_is_not_taken_for_anothers(
+    journal: str, tmp_path: Path
+):
+    path = tmp_path / "m.sqlite"
+    told = []
+
+    def make_tables() -> None:
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as rival:
+            try:
+                rival.executescript(
+                    f"BEGIN IMMEDIATE; {_schema.TABLES}; PRAGMA user_version = {_schema.VERSION};"
+                    f" PRAGMA application_id = {_file.MARK}; COMMIT"
+                )
+            except sqlite3.OperationalError as error:
+                told.append(str(error))
+            else:
+                told.append("made")
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        _file._check_ours(_Interrupted(connection, make_tables), str(path))  # type: ignore[arg-type]
+        # A log has room for what readers do not see; without one the rival has to wait for them.
+        assert told == ["database is locked" if journal == "delete" else "made"]
+        if journal == "delete":
+            make_tables()
+            assert told[1:] == ["made"]
+        _file._check_ours(connection, str(path))
 
 
 def test_a_store_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path):

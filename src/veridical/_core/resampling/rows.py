@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
@@ -121,6 +122,30 @@ class OutcomeDraws:
         drawn += self._rows
         sums = np.bincount(cells.reshape(-1)[drawn], weights=weight, minlength=n_cells)
         return sums.astype(np.float64, copy=False)
+
+    def several_cell_sums(
+        self, cells: IntArray, n_cells: int, weight: FloatArray | None, draws: Draws
+    ) -> FloatArray:
+        """What `cell_sums` gives one by one, (n_resamples, n_cells); few rows are drawn at once."""
+        n = len(self.order)
+        step = max(1, _ROWS // n)
+        sums = np.empty((draws.n_resamples, n_cells))
+        for block in row_blocks(draws.n_resamples, step):
+            some = sums[block]
+            if len(some) == 1:
+                some[0] = self.cell_sums(cells, n_cells, weight, draws.rng)
+                continue
+            uniform = draws.rng.random((len(some), n))
+            drawn = np.zeros(uniform.shape, dtype=np.intp)
+            for threshold in self._thresholds:
+                drawn += uniform >= threshold
+            drawn *= n
+            drawn += self._rows
+            at = cells.reshape(-1)[drawn]
+            at += (np.arange(len(some)) * n_cells)[:, None]
+            each = None if weight is None else np.tile(weight, len(some))
+            some[:] = np.bincount(at.ravel(), each, minlength=some.size).reshape(some.shape)
+        return sums
 
 
 def row_order(sample: BinarySample | MulticlassSample) -> IntArray:

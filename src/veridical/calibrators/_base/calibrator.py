@@ -83,11 +83,11 @@ class Calibrator(Estimator, ABC):
     labels: Any = None
     pos_label: Any = None
     weight_type: WeightType = "importance"
-    fingerprint_: Fingerprint = field(init=False)
-    score_range_: tuple[float, float] = field(init=False)
-    fitted_on_: str = field(init=False)
-    outcome_name_: str = field(init=False)
-    positive_index_: int = field(init=False)
+    fingerprint_: Fingerprint = field(init=False, repr=False, compare=False)
+    score_range_: tuple[float, float] = field(init=False, repr=False, compare=False)
+    fitted_on_: str = field(init=False, repr=False, compare=False)
+    outcome_name_: str = field(init=False, repr=False, compare=False)
+    positive_index_: int = field(init=False, repr=False, compare=False)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

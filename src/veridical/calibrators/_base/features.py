@@ -31,7 +31,7 @@ class FeatureCalibrator(Calibrator):
     _needs_features: ClassVar[bool] = True
     _fitted = Fields(features_=Instance(Features, optional=True))
 
-    features_: Features = field(init=False)
+    features_: Features = field(init=False, repr=False, compare=False)
 
     def fit(
         self,

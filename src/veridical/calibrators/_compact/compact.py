@@ -128,15 +128,15 @@ class CompactCalibrator(WrappingCalibrator):
     )
 
     calibrator: Calibrator
-    edges_: FloatArray = field(init=False)
-    starts_: FloatArray = field(init=False)
-    coefficients_: FloatArray = field(init=False)
-    tail_edges_: FloatArray = field(init=False)
-    tail_starts_: FloatArray = field(init=False)
-    tail_coefficients_: FloatArray = field(init=False)
-    limits_: tuple[float, float] = field(init=False)
-    max_error_: float = field(init=False)
-    max_log_odds_error_: float = field(init=False)
+    edges_: FloatArray = field(init=False, repr=False, compare=False)
+    starts_: FloatArray = field(init=False, repr=False, compare=False)
+    coefficients_: FloatArray = field(init=False, repr=False, compare=False)
+    tail_edges_: FloatArray = field(init=False, repr=False, compare=False)
+    tail_starts_: FloatArray = field(init=False, repr=False, compare=False)
+    tail_coefficients_: FloatArray = field(init=False, repr=False, compare=False)
+    limits_: tuple[float, float] = field(init=False, repr=False, compare=False)
+    max_error_: float = field(init=False, repr=False, compare=False)
+    max_log_odds_error_: float = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of_fitted(cls, calibrator: Calibrator, described_by: Calibrator | None = None) -> Self:

@@ -131,14 +131,14 @@ class OnlineCalibrator(Calibrator):
     )
 
     share: float = 1e-4
-    weights_: FloatArray = field(init=False)
-    maps_: FloatArray = field(init=False)
-    curvature_: FloatArray = field(init=False)
-    scale_: FloatArray = field(init=False)
-    n_rows_: int = field(init=False)
-    n_late_: int = field(init=False)
-    gain_: float = field(init=False)
-    most_cost_: float = field(init=False)
+    weights_: FloatArray = field(init=False, repr=False, compare=False)
+    maps_: FloatArray = field(init=False, repr=False, compare=False)
+    curvature_: FloatArray = field(init=False, repr=False, compare=False)
+    scale_: FloatArray = field(init=False, repr=False, compare=False)
+    n_rows_: int = field(init=False, repr=False, compare=False)
+    n_late_: int = field(init=False, repr=False, compare=False)
+    gain_: float = field(init=False, repr=False, compare=False)
+    most_cost_: float = field(init=False, repr=False, compare=False)
 
     def predict_then_update(
         self, y_prob: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

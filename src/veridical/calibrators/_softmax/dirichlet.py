@@ -12,6 +12,7 @@ import numpy as np
 from veridical._core.data.options import check_folds, check_non_negative
 from veridical._core.data.schema import Fields, Number, Numbers
 from veridical._core.formula import Nodes
+from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base import nodes
 from veridical.calibrators._base.bases import Notes, WeightedOutcomes
@@ -184,6 +185,7 @@ class DirichletCalibrator(MatrixCalibrator):
         logits, _ = self._logits_to_fit(rows)  # zeros are taken for what all rows say
         features, masses, n_classes = self._features(logits), row_masses(rows), logits.shape[1]
         part = fresh(self)
+        steps = track(self.cv * losses.size, "trying strengths on held-out rows")
         for mass in held_out_masses(rows, self.cv):
             kept, held = rows_of_mass(rows, masses - mass), rows_of_mass(rows, mass)
             old, new = features[masses > mass], features[mass > 0]
@@ -195,6 +197,7 @@ class DirichletCalibrator(MatrixCalibrator):
             for i, off in enumerate(offs):
                 # To and fro, so that neighbours come after each other.
                 for j in range(len(intercepts))[:: 1 if i % 2 == 0 else -1]:
+                    next(steps)
                     part.off_diagonal_strength_ = off
                     part.intercept_strength_ = intercepts[j]
                     penalty = part._penalty(n_classes, outcomes.size)

@@ -27,8 +27,8 @@ class StepCalibrator(BinaryCalibrator):
     )
 
     laplace: float = 1.0
-    edges_: FloatArray = field(init=False)
-    values_: FloatArray = field(init=False)
+    edges_: FloatArray = field(init=False, repr=False, compare=False)
+    values_: FloatArray = field(init=False, repr=False, compare=False)
 
     @property
     def _bins_probabilities(self) -> bool:

@@ -126,8 +126,8 @@ class ScalingBinningCalibrator(BinaryCalibrator):
     smooth_targets: bool | str = "auto"
     penalty: float | None = 1.0
     calibrator: Calibrator | None = None
-    scaling_: PlattCalibrator = field(init=False)
-    part_: Calibrator = field(init=False)
+    scaling_: PlattCalibrator = field(init=False, repr=False, compare=False)
+    part_: Calibrator = field(init=False, repr=False, compare=False)
 
     def _scaling(self) -> PlattCalibrator:
         return PlattCalibrator(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -91,30 +90,32 @@ def resamples_at_once(summary: Summary) -> int:
     return max(1, _BLOCK_SUMS // summary.sum_w.size)
 
 
-def null_vector_summaries(
+def null_vector_sums(
     sample: MulticlassSample,
     summary: VectorSummary,
     draws: Draws,
     probabilities: FloatArray | None = None,
-) -> Iterator[VectorSummary]:
-    """Yield a summary for each resample of the outcomes of whole vectors."""
+) -> Iterator[FloatArray]:
+    """Yield `sum_wy` of resamples of the outcomes of whole vectors, (R, C, K), some at a time."""
     n_classes = len(sample.classes)
+    shape = (-1, *summary.sum_wy.shape)
     redraw = redraw_of(sample, probabilities)
     if redraw is not None:
         cell = summary.partition.assign(sample.p)[redraw.rows] * n_classes
         keys = cell[None, :] + np.arange(n_classes)[:, None]
         draws = most_draws(draws, redraw.n)
-        blocks = class_residuals(redraw, [keys], summary.sum_wy.size, draws, "null level")
-        for residual in chain.from_iterable(blocks):
-            yield replace(summary, sum_wy=summary.sum_wp + residual.reshape(summary.sum_wp.shape))
+        for residual in class_residuals(redraw, [keys], summary.sum_wy.size, draws, "null level"):
+            yield summary.sum_wp + residual.reshape(shape)
         return
     outcomes = OutcomeDraws(sample, probabilities)
     base = summary.partition.assign(sample.p)[outcomes.order] * n_classes
     cells = base[None, :] + np.arange(n_classes)[:, None]
     weight = None if sample.weight is None else sample.weight[outcomes.order]
-    for _ in range(draws.n_resamples):
-        sums = outcomes.cell_sums(cells, summary.sum_wy.size, weight, draws.rng)
-        yield replace(summary, sum_wy=sums.reshape(summary.sum_wy.shape))
+    step = max(1, min(_BLOCK_SUMS // summary.sum_wy.size, 50))  # often enough for a progress bar
+    for first in range(0, draws.n_resamples, step):
+        some = Draws(min(step, draws.n_resamples - first), draws.rng)
+        sums = outcomes.several_cell_sums(cells, summary.sum_wy.size, weight, some)
+        yield sums.reshape(shape)
 
 
 class ClassCells:
@@ -142,10 +143,7 @@ class ClassCells:
 
     def sums(self, draws: Draws) -> FloatArray:
         """Weighted outcomes by class and bin, (n_resamples, K B)."""
-        sums = np.empty((draws.n_resamples, self._n_cells))
-        for r in range(draws.n_resamples):
-            sums[r] = self._draws.cell_sums(self._cells, self._n_cells, self._weight, draws.rng)
-        return sums
+        return self._draws.several_cell_sums(self._cells, self._n_cells, self._weight, draws)
 
 
 def _binary_sums(

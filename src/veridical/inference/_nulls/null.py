@@ -20,7 +20,7 @@ from veridical.exceptions import invalid, warn_of
 from veridical.inference._draws.sums import (
     ClassCells,
     null_summaries,
-    null_vector_summaries,
+    null_vector_sums,
     resamples_at_once,
 )
 from veridical.inference._nulls.cells import cell_null
@@ -211,9 +211,12 @@ def _from_sums(
     values = np.empty(draws.n_resamples)
     if isinstance(problem, MulticlassSample):
         assert isinstance(summary, VectorSummary)
-        vectors = null_vector_summaries(problem, summary, draws, probabilities)
-        for index in track(draws.n_resamples, title):
-            values[index] = estimator.from_summary(next(vectors))
+        steps, first = track(draws.n_resamples, title), 0
+        for sums in null_vector_sums(problem, summary, draws, probabilities):
+            values[first : first + len(sums)] = estimator.each_vector(summary, sums)
+            for _ in sums:
+                next(steps)
+            first += len(sums)
         return values
     assert isinstance(summary, Summary)
     if isinstance(problem, BinarySample):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -50,11 +50,6 @@ def roots(powered: FloatArray, power: float) -> FloatArray:
     """Roots of p-th powers, cut at zero."""
     positive = np.maximum(powered, 0.0)
     return positive if math.isinf(power) or power == 1 else positive ** (1 / power)
-
-
-def lp_error(powered: float, power: float) -> float:
-    """Root of a p-th power, cut at zero."""
-    return float(roots(np.asarray(powered), power))
 
 
 def aggregate_classes(powered: FloatArray, power: float, how: str) -> FloatArray:
@@ -346,18 +341,30 @@ class BinnedError(NormedEstimator):
         held = share > 0
         return held / held.sum(axis=1, keepdims=True)
 
+    def each_vector(self, summary: VectorSummary, sum_wy: FloatArray) -> FloatArray:
+        """Errors of cells with other sums of outcomes, (R, C, K), one for each of R."""
+        if self.distance is not None and not isinstance(self.distance, str):  # takes one at a time
+            return np.array([self._vector_error(replace(summary, sum_wy=one)) for one in sum_wy])
+        return self._vector_errors(summary, sum_wy)
+
     def _vector_error(self, summary: VectorSummary) -> float:
+        return float(self._vector_errors(summary, summary.sum_wy[None])[0])
+
+    def _vector_errors(self, summary: VectorSummary, sum_wy: FloatArray) -> FloatArray:
         named = self.distance or ("l2" if self.debias and self.power == 2 else "tv")
-        gap = apply_distance(named, summary.mean_y, summary.mean_p)
+        mean_y = sum_wy / summary.sum_w[:, None]
+        flat = mean_y.reshape(-1, mean_y.shape[2])
+        predicted = np.broadcast_to(summary.mean_p, mean_y.shape).reshape(flat.shape)
+        gap = apply_distance(named, flat, predicted).reshape(mean_y.shape[:2])
         variance = None
         if self.debias:
             if self.power != 2:
                 hint = "use norm=2, whose bias is known for vectors."
                 raise invalid("BinnedError", "debias", "False here", "norm 1", hint=hint)
-            variance = (summary.mean_y * (1 - summary.mean_y)).sum(axis=1)[None, :]
+            variance = (mean_y * (1 - mean_y)).sum(axis=2)
         share = self._share(summary.share[None, :])
-        powered = powered_gaps(gap[None, :], share, summary.size[None, :], self.power, variance)
-        return lp_error(float(powered[0]), self.power)
+        powered = powered_gaps(gap, share, summary.size[None, :], self.power, variance)
+        return roots(powered, self.power)
 
     def _inside(self, sample: Sample) -> Sample:
         if callable(self.region):
