@@ -285,6 +285,7 @@ class Judge:
     n_classes : of predictions
     groups : what each row belongs to; None: to itself
     own : the model's predictions (m, K); None for scores
+    part : of the rows that these stand for
     """
 
     y: IntArray
@@ -298,6 +299,7 @@ class Judge:
     n_classes: int = 2
     groups: IntArray | None = None
     own: FloatArray | None = None
+    part: float = 1.0
 
     @classmethod
     def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
@@ -322,15 +324,19 @@ class Judge:
         )
 
     def among(self, rows: BoolArray) -> Judge:
-        """Judge of some of the rows."""
-        share = float(self.weight[rows].sum() / self.weight.sum())
+        """Judge of some rows of a partition that stand for all of it.
+
+        Means are of these rows; how surely they are known, and so what is made of them, is as of
+        all rows. Otherwise a judgement of what all rows lead to would be that of a smaller sample.
+        """
+        inside = self.weight[: self.ends[0]].sum()  # partitions hold the same rows
         counts = [int(rows[a:b].sum()) for a, b in pairwise((0, *self.ends))]
         ends = tuple(np.cumsum([n for n in counts if n]).tolist())
         return replace(
             self,
             y=self.y[rows],
             weight=self.weight[rows],
-            size=self.size * share,
+            part=float(self.weight[rows].sum() / inside),
             ends=ends,
             fold=self.fold[rows],
             groups=None if self.groups is None else self.groups[rows],
@@ -400,7 +406,7 @@ class Judge:
             )
             squares.append(standard_error(units) ** 2)
             start = end
-        return self.mean(values), float(np.sqrt(np.mean(squares)))
+        return self.mean(values), float(np.sqrt(self.part * np.mean(squares)))
 
     def certainty(self, values: FloatArray) -> float:
         """How many standard errors the mean is above zero."""
