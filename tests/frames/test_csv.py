@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from veridical.exceptions import InvalidInputError
+from veridical.frames._tables.csv import narrow
 from veridical.frames.tables import column_names, open_table
 
 
@@ -134,3 +137,18 @@ def test_a_damaged_compressed_file_is_refused(csv, kept):
     path.write_bytes(path.read_bytes()[:kept])
     with pytest.raises(InvalidInputError, match="`source` must be a readable CSV file; got"):
         open_table(path, caller="f")
+
+
+@pytest.mark.parametrize("commas", [False, True])
+def test_columns_of_a_wide_table_are_narrowed_as_if_each_were_alone(commas):
+    cells = ["0.5", " 1e-3 ", "2", "-3", "007", "7", "1,5", "", " ", None, "nan", "NA", "inf", "x",
+             "true", "False", "+.5", "1_0", "0x1"]  # fmt: skip
+    table = pl.DataFrame(
+        {f"{i} {j}": [one, other] for i, one in enumerate(cells) for j, other in enumerate(cells)},
+        schema_overrides={"9 9": pl.String},
+    )
+    found = narrow(table, decimal_commas=commas)
+    assert set(found.dtypes) == {pl.Int64, pl.Float64, pl.Boolean, pl.String}
+    for column in table.iter_columns():
+        expected = narrow(column.to_frame(), decimal_commas=commas)
+        assert_frame_equal(found.select(column.name), expected)
