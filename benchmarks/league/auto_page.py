@@ -36,16 +36,25 @@ def editions(frame: pd.DataFrame) -> str:
             f"{row.cells}",
             f"{row.before:.1%}",
             f"{row.now:.1%}",
+            points(row),
             f"{row.now_less_before:+.4f}",
             f"{row.low:+.4f} to {row.high:+.4f}",
             f"{brier.before[name]:.1%}",
             f"{brier.now[name]:.1%}",
+            points(brier.loc[name]),
         )
         for name, row in log.iterrows()
     ]
-    header = ("cells of the report half", "cells", "log loss: before", "now", "change in log loss",
-              "95 % interval", "Brier: before", "now")  # fmt: skip
+    header = ("cells of the report half", "cells", "log loss: before", "now", "rise, points",
+              "change in log loss", "95 % interval", "Brier: before", "now",
+              "rise, points")  # fmt: skip
     return table(header, rows)
+
+
+def points(row: pd.Series) -> str:
+    """How much a win rate rose, in points, with an interval."""
+    ends = f"{100 * row.rise_low:+.1f} to {100 * row.rise_high:+.1f}"
+    return f"{100 * (row.now - row.before):+.1f} ({ends})"
 
 
 def places(frame: pd.DataFrame) -> str:

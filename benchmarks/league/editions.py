@@ -83,12 +83,16 @@ def complete(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_index(CELL).loc[methods.index[whole]].reset_index()
 
 
-def win_rate(losses: pd.DataFrame, method: str, rivals: list[str]) -> float:
-    """Share of a method's meetings with rivals that it wins, ties as half, data sets alike."""
+def won(losses: pd.DataFrame, method: str, rivals: list[str]) -> pd.Series:
+    """Share of a method's meetings with rivals that it wins in each cell, ties as half."""
     others = [name for name in rivals if name != method]
     gap = losses[others].sub(losses[method], axis=0)
-    won = ((gap > 0) + 0.5 * (gap == 0)).where(gap.notna())
-    return float(by_set(won.mean(axis=1).to_frame()).mean().iloc[0])
+    return ((gap > 0) + 0.5 * (gap == 0)).where(gap.notna()).mean(axis=1)
+
+
+def win_rate(losses: pd.DataFrame, method: str, rivals: list[str]) -> float:
+    """The share over all cells, data sets alike."""
+    return float(by_set(won(losses, method, rivals).to_frame()).mean().iloc[0])
 
 
 def compared(losses: pd.DataFrame, one: str, other: str) -> pd.Series:
@@ -103,6 +107,8 @@ def row(part: pd.DataFrame, metric: str, *, calibrated: bool) -> dict[str, Any]:
     if calibrated:
         rivals.remove(BASE)
     rates = {name: win_rate(losses, name, rivals) for name in (NOW, BEFORE)}
+    risen = won(losses, NOW, rivals) - won(losses, BEFORE, rivals)
+    rise = interval(by_set(risen.to_frame("rise"))).loc["rise"]
     league = {name: win_rate(losses, name, [*rivals, NOW]) for name in [*rivals, NOW]}
     best = max((name for name in rivals), key=league.__getitem__)
     met = [name for name in losses if losses[name].notna().all()]
@@ -114,6 +120,8 @@ def row(part: pd.DataFrame, metric: str, *, calibrated: bool) -> dict[str, Any]:
         "sets": losses.index.get_level_values("data").nunique(),
         "before": rates[BEFORE],
         "now": rates[NOW],
+        "rise_low": rise["low"],
+        "rise_high": rise["high"],
         "first": league[NOW] >= league[best],
         "best_rival": best,
         "its_rate": league[best],
@@ -160,7 +168,9 @@ def main() -> None:
     inside = pd.Series([k in names for k in zip(frame["data"], frame["model"], strict=True)])
     found = table(frame, inside)
     found.round(5).to_csv(options.table, index=False)
-    print(found.drop(columns=["low", "high"]).round(4).to_string(index=False))
+    print(
+        found.drop(columns=["low", "high", "rise_low", "rise_high"]).round(4).to_string(index=False)
+    )
 
 
 if __name__ == "__main__":
