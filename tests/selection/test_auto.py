@@ -343,13 +343,13 @@ def test_a_model_whose_zeros_happen_is_not_left_alone(strategy, k):
 
 
 def test_gate_is_the_normal_tail():
-    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; 1.4 are taken off."""
+    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; one is taken off."""
     judge = Judge(
         np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, floor=1e-12, ends=(2,),
         fold=np.arange(2),
     )  # fmt: skip
     share = identity_share(judge, np.exp([0.0, 2.0]), np.ones(2))
-    assert share == pytest.approx(norm.sf(np.sqrt(2) - 1.4), rel=1e-9)
+    assert share == pytest.approx(norm.sf(np.sqrt(2) - 1), rel=1e-9)
     assert identity_share(judge, np.exp([2.0, 4.0]), np.ones(2)) == 0.0  # hardly any
     assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse
 

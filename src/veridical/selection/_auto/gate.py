@@ -9,9 +9,9 @@ from veridical.selection._auto.weighing import Judge, pool_weights
 
 _PSEUDO_ROWS_STANDBY = (3.6, 2.4)  # of the model's own predictions and of the map near them
 _HARDLY = 0.01  # shares of the identity that are not worth the words
-_CAUTION_OF_TWO, _CAUTION_OF_MORE = (1.4, 2.0), (1.0, 1.5)  # of gains and scores, in deviates
+_CAUTION_OF_GAINS, _CAUTION_OF_SCORES = 1.0, 3.0  # deviates
 _WORSE = -1.0
-_ENOUGH = 2.0  # variance of the outcomes of the rarest class, per parameter of a class
+_ENOUGH = 5.0  # variance of the outcomes of the rarest class, per parameter of a class
 _SMALLEST = 1e-12  # logarithms of smaller probabilities are those of this
 _SINGULAR = 1e-10  # directions with so little of the largest variance are none
 
@@ -19,20 +19,18 @@ _SINGULAR = 1e-10  # directions with so little of the largest variance are none
 def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> float:
     """Share of what stands by in the result, from what pool and identity gave to the outcomes.
 
-    Two things speak for the pool: its gain on rows held out, in standard errors less 1.4 (of more
-    classes 1), and the score test of the model's own predictions (`score_certainty`), less 2 (of
-    more classes 1.5). The larger is taken for a normal deviate, and the share is the probability
-    beyond it. The gain alone is a weak witness: where a model is nearly right it grows half as fast
+    Two things speak for the pool: its gain on rows held out, in standard errors less 1, and the
+    score test of the model's own predictions (`score_certainty`), less 3. The larger is taken for
+    a normal deviate, and the share is the probability beyond it. The gain alone is a weak witness: where a model is nearly right it grows half as fast
     as the deviate of the test. One if the pool was worse by a standard error and the test finds
     nothing. At most one half if the model's zeros have happened: then no outcome costs log 2 more
     than in the pool.
     """
     from scipy.special import ndtr
 
-    of_gains, of_scores = _CAUTION_OF_TWO if judge.n_classes == 2 else _CAUTION_OF_MORE
     gain = judge.certainty(np.log(pooled) - np.log(identity))
-    scores = score_certainty(judge) - of_scores
-    share = float(ndtr(-max(gain - of_gains, scores)))
+    scores = score_certainty(judge) - _CAUTION_OF_SCORES
+    share = float(ndtr(-max(gain - _CAUTION_OF_GAINS, scores)))
     if judge.contradicted and share >= _HARDLY:
         return min(share, 0.5)
     if (gain <= _WORSE and scores <= 0) or share > 1 - _HARDLY:
