@@ -64,10 +64,10 @@ def test_it_is_the_score_test_by_definition(k):
 
 
 def test_by_hand():
-    """40 rows of 1/4 with 20 events: (20 - 10)^2 / (40 * 3/16) = 40/3; slope and level are one."""
-    p = np.tile([0.75, 0.25], (40, 1))
-    y = np.repeat([0, 1], 20)
-    expected = norm.isf(chi2.sf(100 / 7.5, 1))
+    """80 rows of 1/4 with 40 events: (40 - 20)^2 / (80 * 3/16) = 80/3; slope and level are one."""
+    p = np.tile([0.75, 0.25], (80, 1))
+    y = np.repeat([0, 1], 40)
+    expected = norm.isf(chi2.sf(80 / 3, 1))
     assert score_certainty(judge_of(p, y)) == pytest.approx(expected, rel=1e-9)
 
 

@@ -83,7 +83,7 @@ class AutoCalibrator(JudgingCalibrator):
     Notes
     -----
     Weights have the least log loss of held-out probabilities of the outcomes, with
-    two imagined rows (four, of two classes) that keep them off zero. Each map is then fitted once
+    two imagined rows that keep them off zero. Each map is then fitted once
     to all rows: averaging the maps of the folds instead (`compact=False`, up to 50,000 rows) is no
     better on held-out rows. Nothing is random but by the data: folds are dealt by chance, from
     sorted rows, with a seed that the data decide. Of more than 2,000 rows of three classes or more
@@ -99,7 +99,9 @@ class AutoCalibrator(JudgingCalibrator):
 
     The gate: the share of the pool is the probability that it beats the model's own predictions, by
     the normal approximation of the mean paired difference in held-out log loss, less one standard
-    error; nothing if it is worse by one. The rest goes to what stands by: the model's own
+    error; or, if that is more, by the deviate of Rao's score test of these predictions against a
+    temperature and shifts of the classes, less three. Nothing if the pool is worse by one standard
+    error and the test is below three. The rest goes to what stands by: the model's own
     predictions and the ensemble of temperatures, weighed by held-out log loss with six imagined
     rows, 3.6 of them for the model. If the result would change the model by less than 3e-5 nats,
     the model is left alone. Given `candidates`, what stands by is the model alone.

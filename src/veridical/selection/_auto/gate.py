@@ -21,10 +21,10 @@ def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> fl
 
     Two things speak for the pool: its gain on rows held out, in standard errors less 1, and the
     score test of the model's own predictions (`score_certainty`), less 3. The larger is taken for
-    a normal deviate, and the share is the probability beyond it. The gain alone is a weak witness: where a model is nearly right it grows half as fast
-    as the deviate of the test. One if the pool was worse by a standard error and the test finds
-    nothing. At most one half if the model's zeros have happened: then no outcome costs log 2 more
-    than in the pool.
+    a normal deviate, and the share is the probability beyond it. The gain alone is a weak witness:
+    where a model is nearly right it grows half as fast as the deviate of the test. One if the pool
+    was worse by a standard error and the test finds nothing. At most one half if the model's zeros
+    have happened: then no outcome costs log 2 more than in the pool.
     """
     from scipy.special import ndtr
 
