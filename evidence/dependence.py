@@ -14,9 +14,10 @@ Weights: rows are drawn calibrated, then kept with a chance that depends on the 
 by its inverse. "one a label" keeps one negative in 20; "by label and risk" does so below 0.1 only;
 "one a label, spread" multiplies by a lognormal weight (mean 1); "spread of one label" keeps all and
 gives positives lognormal weights of mean 1; "of one row in 20" weighs every twentieth row 20,
-whatever its label; "by label, turned at 0.5" keeps one negative in ten below and one positive in
-ten above; "by label and region" has two regions with rates of their own, unknown to the test. The
-robust score test is z = sum w (y - p) / sqrt(sum w^2 (y - p)^2).
+whatever its label; "of one row" and "of five rows" weigh these a million; "by label, turned at 0.5"
+keeps one negative in ten below and one positive in ten above; "by label and region" has two regions
+with rates of their own, unknown to the test. The robust score test is z = sum w (y - p) / sqrt(sum
+w^2 (y - p)^2).
 
 Groups: outcomes of a group have a Gaussian copula with this correlation, or "shared": the same
 with one prediction for all rows of a group; "slopes": what is common to a group moves its higher
@@ -121,6 +122,16 @@ def of_some(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
     return {"y": y, "p": p, "sample_weight": np.where(rng.random(len(y)) < 0.05, 20.0, 1.0)}
 
 
+def of_one(y: np.ndarray, p: np.ndarray, rng: np.random.Generator, rows: int = 1) -> Rows:
+    weight = np.ones(len(y))
+    weight[rng.choice(len(y), rows, replace=False)] = 1e6
+    return {"y": y, "p": p, "sample_weight": weight}
+
+
+def of_five(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
+    return of_one(y, p, rng, 5)
+
+
 def turned(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
     return kept(y, p, np.where((p < 0.5) == (y == 1), 1.0, 0.1), rng)
 
@@ -142,11 +153,15 @@ WEIGHTS: dict[str, tuple[Callable[..., Rows], tuple[float, ...], int]] = {
     "one a label, spread": (spread, (0.6, 8.0), 4000),
     "spread of one label": (spread_of_one, (0.6, 4.0), 1000),
     "of one row in 20": (of_some, (1.0, 1.0), 1000),
+    "of one row": (of_one, (1.0, 1.0), 300),
+    "of five rows": (of_five, (1.0, 1.0), 300),
     "by label, turned at 0.5": (turned, (1.0, 1.0), 1600),
     "by label and region": (by_region, (0.6, 4.0), 3000),
     "one a label, K = 3": (of_three, (1.0, 1.0, 2.0), 1000),
 }
 SHIFTS = (0.0, 0.5)  # of the log-odds of the truth
+HEAVY = ("of one row", "of five rows")  # of which some tests can form no groups
+OF_HEAVY = ("joint", "consistency of ECE")
 
 
 def drawn_rows(parameters: tuple[float, ...], n: int, shift: float, rng: np.random.Generator
@@ -160,7 +175,8 @@ def weight_rows(law: str, shift: float, repetitions: int) -> list[list[object]]:
     weigh, parameters, n = WEIGHTS[law]
     n_classes = max(2, len(parameters) if len(parameters) > 2 else 2)
     data, chance = np.random.default_rng(seed_of("weights", law, shift)).spawn(2)
-    names = ["robust score", *TESTS] if n_classes == 2 else list(TESTS)
+    tests = {name: TESTS[name] for name in (OF_HEAVY if law in HEAVY else TESTS)}
+    names = ["robust score", *tests] if n_classes == 2 else list(tests)
     found, size = dict.fromkeys(names, 0), 0
     null, seen = 0.0, 0.0
     for _ in range(repetitions):
@@ -172,7 +188,7 @@ def weight_rows(law: str, shift: float, repetitions: int) -> list[list[object]]:
             residual = also["sample_weight"] * (y - p)
             found["robust score"] += abs(residual.sum()) > 1.96 * math.sqrt(residual @ residual)
         labels = {"labels": list(range(n_classes))}
-        for name, test in TESTS.items():
+        for name, test in tests.items():
             if name != "consistency of ECE":
                 found[name] += test(y, p, chance, **labels, **also) <= LEVEL
                 continue
@@ -301,7 +317,8 @@ def main() -> None:
             found = {tuple(str(line[i]) for i in names): line for line in lines}
             with path.open(newline="") as file:
                 kept = list(csv.reader(file))
-            write(path, [found.get(tuple(line[i] for i in names), line) for line in kept])
+            seen = {tuple(line[i] for i in names): line for line in kept}
+            write(path, list({**seen, **found}.values()))
 
 
 def write(path: Path, lines: list[list[object]]) -> None:

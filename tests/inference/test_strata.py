@@ -12,7 +12,7 @@ from veridical._core.data.randomness import Draws
 from veridical._core.resampling.groups import shared_by_two
 from veridical._core.resampling.hypothesis import redraw_of
 from veridical._core.resampling.redraw import Redraw, Sharing
-from veridical._core.resampling.strata import _stretches
+from veridical._core.resampling.strata import _shown, _stretches
 from veridical._core.sample import BinarySample, MulticlassSample
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
@@ -60,6 +60,58 @@ def test_stretches_are_the_fewest_by_brute_force():
         if found is not None:  # few enough to be believed
             assert found.max() == fewest
             assert alone(np.flatnonzero(np.diff(found)) + 1)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_heavy_row_weighs_the_same_had_its_label_been_another(label):
+    rng = np.random.default_rng(9)
+    p = np.sort(rng.random(200))
+    y = (rng.random(200) < p).astype(int)
+    weight = np.ones(200)
+    heavy = np.flatnonzero(y == label)[40]
+    y[heavy + 1] = 1 - label  # a neighbour between it and the next of its own label
+    weight[heavy] = 1e6
+    made = redraw_of(BinarySample(y=y, p=p, weight=weight))
+    np.testing.assert_allclose(made.weight, np.column_stack([weight[made.rows]] * 2))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n", [60, 400])
+def test_a_heavy_row_of_a_rare_label_is_one_row(n, n_classes):
+    rng = np.random.default_rng(10)
+    p = rng.random(n)
+    y = np.where(np.arange(n) < 6, 1, 0)
+    weight = np.ones(n)
+    weight[:2] = 1e6, 100.0
+    weight[[10, 20, 30]] = 3.0  # no weight is one a label
+    sample = BinarySample(y=y, p=p, weight=weight)
+    if n_classes == 3:
+        y[40:50] = 2
+        p = np.column_stack([1 - p, p / 2, p / 2])
+        sample = MulticlassSample(y=y, p=p, weight=weight, classes=(0, 1, 2))
+    made = redraw_of(sample)
+    heavy = np.flatnonzero(made.rows == 0)[0]
+    np.testing.assert_allclose(made.weight[heavy], 1e6, rtol=0.3)
+
+
+def test_strata_that_show_too_little_are_filled_from_those_near():
+    y, p, w = two_sides(2000)
+    heavy = np.flatnonzero((p < 0.3) & (y == 0))[0]
+    w[heavy] *= 1000
+    made = redraw_of(BinarySample(y=y, p=p, weight=w))
+    at = np.flatnonzero(made.rows == heavy)[0]
+    np.testing.assert_allclose(made.weight[at], [10_000, 1000])
+    low = made.p[:, 1] < 0.4
+    low[at] = False
+    np.testing.assert_allclose(made.weight[low], [[10.0, 1.0]] * low.sum())
+
+
+def test_ways_of_dealing_weights_are_counted_by_weight_not_by_label():
+    table = np.array([[1.0, 2, 2], [1, 2, np.nan], [3, 3, 3], [1, 5, np.nan]])
+    differ, shown = _shown(table, np.array([3, 5, 5, 1, 100, 0, 9, 9, 9, 2, 30, 0]))
+    np.testing.assert_array_equal(differ, [True, True, False, True])
+    # 13! / (3! 10!) = 286, 101, none, 32! / (2! 30!) = 496.
+    np.testing.assert_array_equal(shown, [True, False, False, True])
 
 
 def test_equal_predictions_of_two_weights_are_no_stretch():

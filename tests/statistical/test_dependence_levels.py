@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from veridical import BinnedError, consistency_test
 from veridical.inference import joint_test
 
 REPETITIONS = 120
@@ -47,6 +48,21 @@ def test_rows_kept_by_label_on_two_sides_are_not_called_miscalibrated():
         test = joint_test(y[held], p[held], sample_weight=weight, n_resamples=99, rng=rng)
         found += test.pvalue <= 0.05
     assert found / REPETITIONS < most(0.05)
+
+
+@pytest.mark.parametrize(("n", "heavy"), [(60, 1), (300, 5), (1500, 1)])
+def test_a_few_heavy_rows_are_not_taken_for_weights_of_labels(n, heavy):
+    """What a neighbour of another label weighs says nothing of what the heavy row would."""
+    rng, found = np.random.default_rng(12), np.zeros(2)
+    for _ in range(REPETITIONS):
+        p = rng.random(n)
+        y = (rng.random(n) < p).astype(int)
+        weight = np.ones(n)
+        weight[rng.choice(n, heavy, replace=False)] = 1e6
+        options = {"labels": [0, 1], "sample_weight": weight, "n_resamples": 99, "rng": rng}
+        found[0] += joint_test(y, p, **options).pvalue <= 0.05
+        found[1] += consistency_test(BinnedError(), y, p, **options).pvalue <= 0.05
+    assert (found / REPETITIONS < most(0.05)).all()
 
 
 @pytest.mark.parametrize("least", [0.01, 0.02])

@@ -32,7 +32,7 @@ from veridical._core.resampling.rows import counts_rows, repeated_rows, take_rep
 from veridical._core.resampling.strata import weights_of_labels
 from veridical._core.resampling.sums import places_of, sum_of_columns
 from veridical._core.sample import BinarySample, Sample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
 
 _CELLS = 8  # of like predictions, in which weights are compared
@@ -41,7 +41,9 @@ _ROUNDS = 10
 _TINY = 1e-12
 _ROUNDED = 1e-9  # relative variance of weights that are alike but for rounding
 _TOLD = 0.1  # mean variance of a logarithm beyond which nothing is told
+_FEW = 0.1  # sum of squared shares of a label's weight, beyond equal ones: few rows decide
 _NEAR, _PLACES = 15, 4096  # rows of a label near a prediction, and how often these are looked at
+_LEAST = 5  # rows of a label, if there are fewer than those near
 _ALIKE = 0.8  # share of rows that weigh what those near them do
 _KEPT, _KEPT_VARIANCE = "redraw", "variance of fixed weights"
 _CHANCE = 3.0  # how often chance is counted where differences are looked for
@@ -179,7 +181,7 @@ def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
     weight, y, n_classes = sample.weight, sample.y.astype(np.intp), p.shape[1]
     count = np.bincount(y, minlength=n_classes)
     at, local = np.arange(len(y)), np.ones_like(p)
-    if n_classes == 2 and (count >= _NEAR).all():
+    if n_classes == 2 and (count >= _LEAST).all():
         local = _near_weights(weight, y, p[:, 1])
     rest = weight / local[at, y]
     factor = local * _label_factors(rest / rest.mean(), y, _cells(p), n_classes)
@@ -202,9 +204,10 @@ def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
     for k in (0, 1):
         rows = np.flatnonzero(y == k)
         rows = rows[np.argsort(p[rows], kind="stable")]
-        first = np.linspace(0, len(rows) - _NEAR, min(len(rows) - _NEAR + 1, _PLACES))
-        window = first.astype(np.intp)[:, None] + np.arange(_NEAR)
-        middle = p[rows][window[:, _NEAR // 2]]
+        wide = min(_NEAR, len(rows))
+        first = np.linspace(0, len(rows) - wide, min(len(rows) - wide + 1, _PLACES))
+        window = first.astype(np.intp)[:, None] + np.arange(wide)
+        middle = p[rows][window[:, wide // 2]]
         median = np.median(weight[rows][window], axis=1)
         after = places_of(p, middle).clip(1, len(middle) - 1) if len(middle) > 1 else 0
         if len(middle) > 1:
@@ -239,11 +242,12 @@ def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: i
     number, first = _power_sums(weight, part, n_parts)[:2].reshape(2, -1, n_classes)
     own = weight / _common(number, first)[cell]
     heavy, noise = np.full(n_classes, float(own @ own / own.sum())), 0.0
+    told = _told(_power_sums(weight, y, n_classes), n_classes)
     for each, size in ((y, n_classes), (part, n_parts)):
-        coarse = np.tile(heavy, size // n_classes)
-        sums = _power_sums(own, each, size)
+        coarse, sums = np.tile(heavy, size // n_classes), _power_sums(own, each, size)
         noise = max(noise, _noise(own, each, sums))  # small parts do not show how heavy rows can be
-        heavy = _drawn_to(coarse, sums, noise)
+        told = _told(sums, n_classes, told)
+        heavy = _drawn_to(coarse, sums, noise, told)
     return heavy.reshape(-1, n_classes)[cell]
 
 
@@ -288,13 +292,29 @@ def _noise_of_sums(sums: FloatArray) -> float:
     return float(freedom @ of_one / max(freedom.sum(), 1.0))
 
 
-def _drawn_to(coarse: FloatArray, sums: FloatArray, noise_of_one: float) -> FloatArray:
+def _told(sums: FloatArray, n_classes: int, before: BoolArray | None = None) -> BoolArray:
+    """Parts whose weight is not that of a few heavy rows, which one label may have by chance.
+
+    Of labels each by itself; of cells all labels or none, and none if some were not told `before`.
+    """
+    number, first, second = sums
+    shares = np.where(number > 0, second / np.where(number > 0, np.square(first), 1.0), 0.0)
+    told = np.asarray(shares - 1 / np.maximum(number, 1.0) <= _FEW)
+    if len(number) > n_classes:
+        told = np.repeat(told.reshape(-1, n_classes).all(axis=1), n_classes)
+        return told if before is None else told & bool(before.all())
+    return told if before is None else told & before
+
+
+def _drawn_to(
+    coarse: FloatArray, sums: FloatArray, noise_of_one: float, told: BoolArray
+) -> FloatArray:
     """Sum of squares over sum of the weights of every part, drawn towards what is known before.
 
     By as much as the parts differ less than chance makes them (empirical Bayes, Efron & Morris
     1975, doi 10.1080/01621459.1975.10479864, chance counted more than once to be sure); not at all
-    where a few heavy rows decide, of which one more or less makes the difference. `sums` are
-    numbers of rows, sums of weights and of their squares by part.
+    where a few heavy rows decide, of which one more or less makes the difference: of all parts, or
+    those not `told`. `sums` are numbers of rows, sums of weights and of their squares by part.
     """
     number, first, second = sums
     some = number > 0
@@ -302,8 +322,9 @@ def _drawn_to(coarse: FloatArray, sums: FloatArray, noise_of_one: float) -> Floa
     noise = noise_of_one / np.maximum(number, 1.0)
     if float(number @ noise) > _TOLD * number.sum():
         return coarse
-    apart = np.log(ratio / coarse)
-    apart -= number @ apart / number.sum()
+    some &= told
+    apart = np.where(some, np.log(ratio / coarse), 0.0)
+    apart -= (number * some) @ apart / max(float(number @ some), 1.0)
     exact = np.where(some, 1 / (noise + _TINY), 0.0)
     differ = float(exact @ (np.square(apart) - _CHANCE * noise) / max(exact.sum(), _TINY))
     share = np.where(some, differ / (differ + noise + _TINY), 0.0) if differ > 0 else 0.0
@@ -390,8 +411,9 @@ def _cell_ratios(sums: FloatArray) -> FloatArray:
     common = _common(of_likes[0], of_likes[1])
     own = of_likes / np.stack([np.ones_like(common), common, np.square(common)])[:, :, None]
     heavy = np.full(2, float(own[2].sum() / own[1].sum()))
-    noise = 0.0
+    noise, told = 0.0, _told(of_likes.sum(axis=1), 2)
     for part in (own.sum(axis=1), own.reshape(3, -1)):
         noise = max(noise, _noise_of_sums(part))
-        heavy = _drawn_to(np.tile(heavy, part.shape[1] // 2), part, noise)
+        told = _told(part, 2, told)
+        heavy = _drawn_to(np.tile(heavy, part.shape[1] // 2), part, noise, told)
     return heavy.reshape(-1, 2)[likes]

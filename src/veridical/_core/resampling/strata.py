@@ -4,6 +4,12 @@ Rows kept with a chance that depends on their label and on a stratum weigh its i
 those given (`by`), or stretches of predictions between which weights change, which the weights
 themselves tell; of more than two classes the most probable one. Either is a rule of the weights,
 not of how well it fits: every label of every stratum must have one weight.
+
+That weights go with labels there must be shown by more than a row or two, or one heavy row that
+happens to have a stretch of its own would say what its neighbours of the other label had weighed.
+Dealt to the rows of a stratum whatever their label, weights would be one a label in one of so many
+ways: m! over the product of c!, for c rows of each weight among m. Where these are few, what a row
+of another label would weigh is left open.
 """
 
 from __future__ import annotations
@@ -13,9 +19,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from veridical._core.sample import Sample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 
 _EACH = 10  # rows for every label of a stratum, on average; else weights are alike by chance
+_WAYS = 200.0  # of dealing weights to the rows of a stratum, from which on they go with labels
 _BY_LABEL = "outcomes redrawn with the odds of the sample, one weight a label"
 _SAID = {
     "given": f"{_BY_LABEL} and group",
@@ -27,7 +34,8 @@ _SAID = {
 def weights_of_labels(sample: Sample, p: FloatArray) -> tuple[FloatArray, str] | None:
     """What rows would weigh had their label been another, (n, K); None unless that is one value.
 
-    NaN where a stratum lacks a label. Rows are in the order of their predictions.
+    NaN where a stratum lacks a label, or does not show enough. Rows are in the order of their
+    predictions.
     """
     assert sample.weight is not None
     weight, y, n_classes = sample.weight, sample.y.astype(np.intp), p.shape[1]
@@ -36,7 +44,11 @@ def weights_of_labels(sample: Sample, p: FloatArray) -> tuple[FloatArray, str] |
         return (whole[np.zeros(len(y), dtype=np.intp)], _BY_LABEL) if _full(whole) else None
     for name, stratum in _strata(sample, p):
         table = _table(weight, y, stratum, n_classes)
-        if table is not None and np.isfinite(table).sum() * _EACH <= len(y):
+        if table is None or np.isfinite(table).sum() * _EACH > len(y):
+            continue
+        differ, shown = _shown(table, np.bincount(stratum * n_classes + y, minlength=table.size))
+        if shown.any() or not differ.any():
+            table[differ & ~shown] = np.nan
             return table[stratum], _SAID[name]
     return None
 
@@ -63,6 +75,26 @@ def _table(weight: FloatArray, y: IntArray, stratum: IntArray, n_classes: int) -
     table = np.full((int(stratum.max()) + 1) * n_classes, np.nan)
     table[cell] = weight
     return table.reshape(-1, n_classes) if bool((table[cell] == weight).all()) else None
+
+
+def _shown(table: FloatArray, count: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Strata whose labels weigh differently, and those of them where chance does not explain it.
+
+    `table` has the weight of every label of every stratum, `count` the rows of each in turn.
+    """
+    from scipy.special import gammaln
+
+    stratum = np.repeat(np.arange(len(table)), table.shape[1])
+    held = np.flatnonzero(count)
+    held = held[np.lexsort((table.ravel()[held], stratum[held]))]
+    stratum, value = stratum[held], table.ravel()[held]
+    first = np.append(True, (stratum[1:] != stratum[:-1]) | (value[1:] != value[:-1]))
+    rows = np.bincount(np.cumsum(first) - 1, count[held])  # of one weight
+    owner = stratum[first]
+    ways = gammaln(np.bincount(owner, rows, len(table)) + 1)
+    ways -= np.bincount(owner, gammaln(rows + 1), len(table))
+    differ = np.bincount(owner, minlength=len(table)) > 1
+    return differ, differ & (ways >= np.log(_WAYS))
 
 
 def _stretches(p: FloatArray, y: IntArray, weight: FloatArray) -> IntArray | None:
