@@ -31,7 +31,7 @@ SEED = 20_261_116
 class DataSet:
     """A named table: where it comes from, which half it belongs to and how to read it.
 
-    `more` tells the tables of `more_data.py`, which have fewer models each.
+    `more` tells the tables of `more_data.py` and `further_data.py`, which have fewer models each.
     """
 
     name: str

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import more_data  # noqa: F401 - enters its tables
+import further_data  # noqa: F401 - enters its tables
 import numpy as np
 from data import DATA_SETS
 
@@ -101,8 +101,8 @@ MODELS: dict[str, Callable[[int], Any]] = {
 }
 CALIBRATED = ("logistic", "calm_boosting", "calm_forest")  # models that hardly need calibration
 
-# Four models a data set (three of more_data.py), by rotation: each model meets about as many sets
-# in both halves. The first tables know the first nine models.
+# Four models a data set (three of more_data.py and further_data.py), by rotation: each model meets
+# about as many sets in both halves. The first tables know the first nine models.
 _OFFSETS, _FIRST = (0, 2, 4, 7), 9
 _MORE_OFFSETS, _STEP = (0, 4, 7), 3
 
