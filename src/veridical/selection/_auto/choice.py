@@ -57,6 +57,7 @@ class TriedCandidate:
     jumps: bool = False
     costly: bool = False
     time: float = 0.0
+    imagined: float = 0.25
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def choose(
         if isinstance(fit, LeftOut):
             tried.append(TriedCandidate(c.name, part, None, str(fit)))
         else:
-            kind = (c.safe, c.jumps, c.costly, c.time)
+            kind = (c.safe, c.jumps, c.costly, c.time, c.imagined)
             tried.append(TriedCandidate(c.name, part, fit, "", *kind))
             notes += fit.notes
     model = _identity(rows, input)
@@ -262,14 +263,15 @@ def _pooled_at_any_cost(
     tried: Sequence[TriedCandidate],
 ) -> Shares:
     """Weights of least held-out loss, what stands by mixed in, then of as few maps as say it."""
-    maps = weighing.pool_weights(given, judge.weights, weighing.PSEUDO_ROWS)
+    imagined = np.array([each.imagined for each in tried])
+    maps = weighing.pool_weights(given, judge.weights, imagined)
     maps[maps < _NEGLIGIBLE] = 0.0
     maps /= maps.sum()
     if own is None:
         return Shares(_lean(judge, given, maps, tried), 0.0)
-    share = gate.identity_share(judge, given @ maps, own)
-    weights = np.append(share, (1 - share) * maps)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
+    share = gate.identity_share(judge, given @ maps, own, sound=safe > 0)
+    weights = np.append(share, (1 - share) * maps)
     if safe and share > 0:
         kept, moved = gate.standby(judge, own, given[:, safe - 1])
         weights[0] = share * kept

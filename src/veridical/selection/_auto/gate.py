@@ -7,33 +7,42 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.selection._auto.weighing import Judge, pool_weights
 
-_PSEUDO_ROWS_STANDBY = (3.6, 2.4)  # of the model's own predictions and of the map near them
+_IMAGINED_TWO, _IMAGINED_MORE = (2.4, 0.6), (2.0, 1.0)  # of the model and of the map near it
 _HARDLY = 0.01  # shares of the identity that are not worth the words
-_CAUTION_OF_GAINS, _CAUTION_OF_SCORES = 1.0, 3.0  # deviates
+_CAUTION_OF_GAINS, _CAUTION_OF_SCORES = 0.9, 2.5  # deviates
+_AT_LEAST_TWO, _AT_LEAST_MORE = 0.25, 0.3  # of maps that are known to be sound
 _WORSE = -1.0
 _ENOUGH = 5.0  # variance of the outcomes of the rarest class, per parameter of a class
 _SMALLEST = 1e-12  # logarithms of smaller probabilities are those of this
 _SINGULAR = 1e-10  # directions with so little of the largest variance are none
 
 
-def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> float:
+def identity_share(
+    judge: Judge, pooled: FloatArray, identity: FloatArray, *, sound: bool = False
+) -> float:
     """Share of what stands by in the result, from what pool and identity gave to the outcomes.
 
-    Two things speak for the pool: its gain on rows held out, in standard errors less 1, and the
-    score test of the model's own predictions (`score_certainty`), less 3. The larger is taken for
+    Two things speak for the pool: its gain on rows held out, in standard errors less 0.9, and the
+    score test of the model's own predictions (`score_certainty`), less 2.5. The larger is taken for
     a normal deviate, and the share is the probability beyond it. The gain alone is a weak witness:
-    where a model is nearly right it grows half as fast as the deviate of the test. One if the pool
-    was worse by a standard error and the test finds nothing. At most one half if the model's zeros
-    have happened: then no outcome costs log 2 more than in the pool.
+    where a model is nearly right it grows half as fast as the deviate of the test. At most one half
+    if the model's zeros have happened: then no outcome costs log 2 more than in the pool.
+
+    Maps that are known to be `sound` get a quarter in any case, 0.3 of three classes or more. To
+    second order a share s of them costs s^2 of what they cost where the model is right, and leaves
+    (1 - s)^2 of what it loses where it is wrong: a sixteenth for nearly half. Of others the model
+    keeps all if they were worse by a standard error and the test finds nothing.
     """
     from scipy.special import ndtr
 
     gain = judge.certainty(np.log(pooled) - np.log(identity))
     scores = score_certainty(judge) - _CAUTION_OF_SCORES
     share = float(ndtr(-max(gain - _CAUTION_OF_GAINS, scores)))
+    if sound:
+        share = min(share, 1 - (_AT_LEAST_TWO if judge.n_classes == 2 else _AT_LEAST_MORE))
     if judge.contradicted and share >= _HARDLY:
         return min(share, 0.5)
-    if (gain <= _WORSE and scores <= 0) or share > 1 - _HARDLY:
+    if (gain <= _WORSE and scores <= 0 and not sound) or share > 1 - _HARDLY:
         return 1.0
     return 0.0 if share < _HARDLY else share
 
@@ -41,11 +50,13 @@ def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> fl
 def standby(judge: Judge, identity: FloatArray, safe: FloatArray) -> tuple[float, float]:
     """Weights of the model's own predictions and of a map that stays near them.
 
-    What is relied on as far as the pool may be no better: of six imagined rows 3.6 are best
-    foretold by the model and 2.4 by the map, because a model's temperature is rarely right.
+    What is relied on as far as the pool may be no better: of three imagined rows 2.4 are best
+    foretold by the model and 0.6 by the map (of more classes 2 and 1), because a model's
+    temperature is rarely right.
     """
     given = np.column_stack([identity, safe])
-    own = float(pool_weights(given, judge.weights, np.array(_PSEUDO_ROWS_STANDBY))[0])
+    imagined = np.array(_IMAGINED_TWO if judge.n_classes == 2 else _IMAGINED_MORE)
+    own = float(pool_weights(given, judge.weights, imagined)[0])
     return (1.0, 0.0) if own > 1 - _HARDLY else (0.0, 1.0) if own < _HARDLY else (own, 1 - own)
 
 

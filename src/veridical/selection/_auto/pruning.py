@@ -7,7 +7,7 @@ import numpy as np
 from veridical._core.typing import BoolArray, FloatArray
 
 _SAME = 1e-4  # nats: what the maps that are left out may change, all together
-_MOST_TIME = 2.4  # of maps that are shipped: what they share comes to it, three matrices in all
+_MOST_TIME = 2.55  # of maps that are shipped: what they share comes to it, three matrices in all
 _WORTH = 1e-4  # nats: what a map that jumps has to gain on held-out rows
 _ALONE = 3e-5  # nats: below, the model is left alone
 _RIDGE = 1e-12  # maps that agree share their weight
@@ -61,7 +61,7 @@ def without_needless(
 
     `given` (n, M) is what maps gave to the outcomes, `rows` the weights of the rows, `times` what
     predictions take of the time of a structured matrix: maps also go, each time the one that is
-    missed least, until the rest takes no more than 2.4.
+    missed least, until the rest takes no more than 2.55.
 
     Examples
     --------

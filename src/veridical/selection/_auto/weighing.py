@@ -261,7 +261,6 @@ def _would_end(start: float, done: int, n_folds: int) -> float:
     return now if done == 0 else start + (now - start) * n_folds / done
 
 
-PSEUDO_ROWS = 2.0
 _LEAST = 1e-12  # smaller probabilities of what happened count as this
 _ROWS_OF_A_LOOK = 400
 _BEHIND = 0.005  # nats
