@@ -1,6 +1,7 @@
 """AutoCalibrator: decisions, weights, evidence, limits of time, persistence, borders."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -343,15 +344,35 @@ def test_a_model_whose_zeros_happen_is_not_left_alone(strategy, k):
 
 
 def test_gate_is_the_normal_tail():
-    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; one is taken off."""
+    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; 0.9 are taken off."""
     judge = Judge(
         np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, floor=1e-12, ends=(2,),
         fold=np.arange(2),
     )  # fmt: skip
     share = identity_share(judge, np.exp([0.0, 2.0]), np.ones(2))
-    assert share == pytest.approx(norm.sf(np.sqrt(2) - 1), rel=1e-9)
+    assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.9), rel=1e-9)
     assert identity_share(judge, np.exp([2.0, 4.0]), np.ones(2)) == 0.0  # hardly any
     assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse
+
+
+@pytest.mark.parametrize(("k", "least"), [(2, 0.25), (3, 0.3)])
+def test_sound_maps_get_a_share_however_they_did(k, least):
+    """All of it, unless the model leaves next to nothing to chance."""
+    n = 100
+    judge = Judge(
+        np.arange(n) % k, np.ones(n), by_frequency=False, size=n, floor=1e-12, ends=(n,),
+        fold=np.zeros(n, dtype=int), n_classes=k, own=np.full((n, k), 1 / k),
+    )  # fmt: skip
+    worse = np.exp(-1.0 - np.arange(n) % 2)
+    assert identity_share(judge, worse, np.ones(n)) == 1.0
+    assert identity_share(judge, worse, np.ones(n), sound=True) == pytest.approx(1 - least)
+    # n p (1 - p) (k - 1) / k is 1 where p is this: two fifths of the 2.5 that are enough
+    p = (1 - np.sqrt(1 - 4 * k / (k - 1) / n)) / 2
+    sure = replace(judge, own=np.tile([1 - (k - 1) * p] + [p] * (k - 1), (n, 1)))
+    share = identity_share(sure, worse, np.ones(n), sound=True)
+    assert share == pytest.approx(1 - 0.4 * least)
+    certain = replace(judge, own=np.tile(np.eye(k)[0], (n, 1)))
+    assert identity_share(certain, worse, np.ones(n), sound=True) == 1.0
 
 
 def test_what_is_averaged_is_explained_by_its_weights():

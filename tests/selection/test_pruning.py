@@ -57,7 +57,7 @@ def test_a_pool_takes_no_more_time_than_three_matrices():
     least = min(pools, key=near.distance)
     np.testing.assert_array_equal(without_needless(GIVEN, WEIGHTS, ROWS, times), least)
     slow = without_needless(GIVEN, WEIGHTS, ROWS, 2 * times)
-    assert 2 * times[slow > 0].sum() <= 2.4
+    assert 2 * times[slow > 0].sum() <= 2.55
     np.testing.assert_array_equal(without_needless(GIVEN, WEIGHTS, ROWS, times / 2), WEIGHTS)
 
 

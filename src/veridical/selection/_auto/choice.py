@@ -228,11 +228,18 @@ def shares_of(
     own: FloatArray | None,
     tried: Sequence[TriedCandidate],
     strategy: str,
+    *,
+    shipped: bool = True,
 ) -> Shares:
-    """What is made of candidates, from what they (n, M) and the model gave to the outcomes."""
+    """What is made of candidates, from what they (n, M) and the model gave to the outcomes.
+
+    Shares that are not `shipped` but judged keep maps that say next to nothing. Which of them go
+    follows how far maps are from the model, and maps of other rows are the further from it the
+    more these agree with the rows to be judged: what is left would seem better than it is.
+    """
     if strategy == "select":
         return _selected(judge, given, own)
-    return _pooled(judge, given, own, tried)
+    return _pooled(judge, given, own, tried, shipped=shipped)
 
 
 def _pooled(
@@ -240,13 +247,16 @@ def _pooled(
     given: FloatArray,
     own: FloatArray | None,
     tried: Sequence[TriedCandidate],
+    *,
+    shipped: bool,
 ) -> Shares:
     """Weights of the maps that cost little, unless all together are better by more than noise."""
     cheap = [number for number, each in enumerate(tried) if not each.costly]
-    every = _pooled_at_any_cost(judge, given, own, tried)
+    every = _pooled_at_any_cost(judge, given, own, tried, shipped=shipped)
     if not cheap or len(cheap) == len(tried):
         return every
-    found = _pooled_at_any_cost(judge, given[:, cheap], own, [tried[i] for i in cheap])
+    some = [tried[i] for i in cheap]
+    found = _pooled_at_any_cost(judge, given[:, cheap], own, some, shipped=shipped)
     without = Shares(np.zeros(len(tried)), found.identity)
     without.maps[cheap] = found.maps
     if not np.delete(every.maps, cheap).any():
@@ -261,6 +271,8 @@ def _pooled_at_any_cost(
     given: FloatArray,
     own: FloatArray | None,
     tried: Sequence[TriedCandidate],
+    *,
+    shipped: bool,
 ) -> Shares:
     """Weights of least held-out loss, what stands by mixed in, then of as few maps as say it."""
     imagined = np.array([each.imagined for each in tried])
@@ -268,7 +280,7 @@ def _pooled_at_any_cost(
     maps[maps < _NEGLIGIBLE] = 0.0
     maps /= maps.sum()
     if own is None:
-        return Shares(_lean(judge, given, maps, tried), 0.0)
+        return Shares(_lean(judge, given, maps, tried, shipped=shipped), 0.0)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
     share = gate.identity_share(judge, given @ maps, own, sound=safe > 0)
     weights = np.append(share, (1 - share) * maps)
@@ -277,22 +289,31 @@ def _pooled_at_any_cost(
         weights[0] = share * kept
         weights[safe] += share * moved
     every = np.column_stack([own, given])
-    if pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
+    if shipped and pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
         return Shares(np.zeros(len(maps)), 1.0)
-    weights = _lean(judge, every, weights, tried)
+    weights = _lean(judge, every, weights, tried, shipped=shipped)
     return Shares(weights[1:], float(weights[0]))
 
 
 def _lean(
-    judge: weighing.Judge, given: FloatArray, weights: FloatArray, tried: Sequence[TriedCandidate]
+    judge: weighing.Judge,
+    given: FloatArray,
+    weights: FloatArray,
+    tried: Sequence[TriedCandidate],
+    *,
+    shipped: bool,
 ) -> FloatArray:
     """Without maps that are not worth shipping: of two classes smooth ones cost nothing."""
     model = [0.0] * (len(weights) - len(tried))  # comes first, if it takes part
-    if judge.n_classes == 2:
-        jumps = np.array([*model, *(each.jumps for each in tried)], dtype=bool)
-        return pruning.without_jumps(given, weights, judge.weight, jumps)
-    times = np.array([*model, *(each.time for each in tried)])
-    return pruning.without_needless(given, weights, judge.weight, times)
+    if judge.n_classes > 2:
+        times = np.array([*model, *(each.time for each in tried)])
+        if shipped:
+            return pruning.without_needless(given, weights, judge.weight, times)
+        return pruning.without_needless(given, weights, judge.weight, times, same=0.0)
+    if not shipped:
+        return weights
+    jumps = np.array([*model, *(each.jumps for each in tried)], dtype=bool)
+    return pruning.without_jumps(given, weights, judge.weight, jumps)
 
 
 def _selected(judge: weighing.Judge, given: FloatArray, own: FloatArray | None) -> Shares:

@@ -164,7 +164,8 @@ def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
         if not others.any():  # one fold is all there is: nothing was seen of others
             others = held
         known = None if own is None else own[others]
-        shares = shares_of(judge.among(others), given[others], known, tried, strategy)
+        among = judge.among(others)
+        shares = shares_of(among, given[others], known, tried, strategy, shipped=False)
         part = np.zeros((int(held.sum()), total.shape[1]))
         if choice.identity is not None:
             part += shares.identity * choice.identity[held]

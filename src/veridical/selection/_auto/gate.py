@@ -13,6 +13,7 @@ _CAUTION_OF_GAINS, _CAUTION_OF_SCORES = 0.9, 2.5  # deviates
 _AT_LEAST_TWO, _AT_LEAST_MORE = 0.25, 0.3  # of maps that are known to be sound
 _WORSE = -1.0
 _ENOUGH = 5.0  # variance of the outcomes of the rarest class, per parameter of a class
+_SOME = 2.5  # less of it: maps know hardly more than the model
 _SMALLEST = 1e-12  # logarithms of smaller probabilities are those of this
 _SINGULAR = 1e-10  # directions with so little of the largest variance are none
 
@@ -39,7 +40,8 @@ def identity_share(
     scores = score_certainty(judge) - _CAUTION_OF_SCORES
     share = float(ndtr(-max(gain - _CAUTION_OF_GAINS, scores)))
     if sound:
-        share = min(share, 1 - (_AT_LEAST_TWO if judge.n_classes == 2 else _AT_LEAST_MORE))
+        least = _AT_LEAST_TWO if judge.n_classes == 2 else _AT_LEAST_MORE
+        share = min(share, 1 - least * min(_left_to_chance(judge) / _SOME, 1.0))
     if judge.contradicted and share >= _HARDLY:
         return min(share, 0.5)
     if (gain <= _WORSE and scores <= 0 and not sound) or share > 1 - _HARDLY:
@@ -77,15 +79,12 @@ def score_certainty(judge: Judge) -> float:
     """
     from scipy.special import chdtrc, ndtri
 
-    rows = slice(0, judge.ends[0] if judge.ends else 0)
-    if judge.own is None or judge.groups is not None or not len(judge.own[rows]):
+    if judge.own is None or judge.groups is not None or _left_to_chance(judge) < _ENOUGH:
         return -np.inf
+    rows = slice(0, judge.ends[0])
     p, y, weight = judge.own[rows], judge.y[rows], judge.weight[rows]
     weight = weight * (judge.size / weight.sum())
-    n, n_classes = p.shape
-    spread = (weight @ (p * (1 - p))).min() * (n_classes - 1) / n_classes
-    if spread < _ENOUGH:
-        return -np.inf
+    n = len(p)
     log_p = np.log(np.maximum(p, _SMALLEST))
     mean = np.einsum("ij,ij->i", p, log_p)
     residual = -p[:, 1:]
@@ -103,6 +102,15 @@ def score_certainty(judge: Judge) -> float:
     return float(-ndtri(np.clip(chdtrc(df, statistic), 1e-300, 1 - 1e-12)))
 
 
+def _left_to_chance(judge: Judge) -> float:
+    """Variance of the number of rows of the rarest class by the model, per parameter of a class."""
+    if judge.own is None or not judge.ends:
+        return 0.0
+    p, weight = judge.own[: judge.ends[0]], judge.weight[: judge.ends[0]]
+    variance = float((weight @ (p * (1 - p))).min() * judge.size / weight.sum())
+    return variance * (p.shape[1] - 1) / p.shape[1]
+
+
 def _expected(p: FloatArray, log_p: FloatArray, mean: FloatArray, weight: FloatArray) -> FloatArray:
     """Covariance of the summed scores if outcomes are drawn from the predictions."""
     away = log_p - mean[:, None]
@@ -117,7 +125,7 @@ def _expected(p: FloatArray, log_p: FloatArray, mean: FloatArray, weight: FloatA
 def _quadratic(total: FloatArray, covariance: FloatArray) -> tuple[float, int]:
     """Sum of squares of `total` in units of its covariance, and how many directions it has."""
     scale = np.sqrt(np.diag(covariance))
-    scale[scale == 0] = 1.0
+    scale[scale <= _SINGULAR * scale.max()] = 1.0  # what is rounding stays next to nothing
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     kept = values > _SINGULAR * max(values[-1], 0.0)
     along = (total / scale) @ vectors[:, kept]

@@ -6,10 +6,11 @@ import numpy as np
 
 from veridical._core.typing import BoolArray, FloatArray
 
-_SAME = 1e-4  # nats: what the maps that are left out may change, all together
+_SAME = 3e-5  # nats: what the maps that are left out may change, all together
+_SAME_JUMPS = 1e-4  # and those that jump, which cost most where a map is shipped
 _MOST_TIME = 2.55  # of maps that are shipped: what they share comes to it, three matrices in all
 _WORTH = 1e-4  # nats: what a map that jumps has to gain on held-out rows
-_ALONE = 3e-5  # nats: below, the model is left alone
+_ALONE = 1e-5  # nats: below, the model is left alone
 _RIDGE = 1e-12  # maps that agree share their weight
 
 
@@ -55,9 +56,14 @@ class Neighbours:
 
 
 def without_needless(
-    given: FloatArray, weights: FloatArray, rows: FloatArray, times: FloatArray | None = None
+    given: FloatArray,
+    weights: FloatArray,
+    rows: FloatArray,
+    times: FloatArray | None = None,
+    *,
+    same: float = _SAME,
 ) -> FloatArray:
-    """Leave out maps one by one as long as the others can say the same, within 1e-4 nats.
+    """Leave out maps one by one as long as the others can say the same, within 3e-5 nats.
 
     `given` (n, M) is what maps gave to the outcomes, `rows` the weights of the rows, `times` what
     predictions take of the time of a structured matrix: maps also go, each time the one that is
@@ -81,7 +87,7 @@ def without_needless(
         others = {i: near.nearest([j for j in alive if j != i]) for i in alive}
         distances = {i: near.distance(each) for i, each in others.items()}
         best = min(alive, key=distances.__getitem__)
-        if distances[best] > _SAME:
+        if distances[best] > same:
             if times[alive].sum() <= _MOST_TIME:
                 break
             best = min((i for i in alive if times[i] > 0), key=distances.__getitem__)
@@ -92,11 +98,12 @@ def without_needless(
 def without_jumps(
     given: FloatArray, weights: FloatArray, rows: FloatArray, jumps: BoolArray
 ) -> FloatArray:
-    """Leave out maps that jump where the others say the same and are no worse, within 1e-4 nats.
+    """Leave out maps that jump where the others say the same and are no worse.
 
-    The last of them goes first. What remains is nearest to the pool as it was. That others are no
-    worse on held-out rows is not enough: of few rows it says little, and where predictions are
-    nearly certain it is the steps that keep the pool from being surer than it may be.
+    Within 1e-4 nats each. The last of them goes first. What remains is nearest to the pool as it
+    was. That others are no worse on held-out rows is not enough: of few rows it says little, and
+    where predictions are nearly certain it is the steps that keep the pool from being surer than it
+    may be.
     """
     near = Neighbours(given, weights, rows)
     before = float(np.average(np.log(given @ weights), weights=rows))
@@ -106,7 +113,7 @@ def without_jumps(
             continue
         tried = near.nearest(kept)
         worse = before - float(np.average(np.log(given @ tried), weights=rows))
-        if worse <= _WORTH and near.distance(tried) <= _SAME:
+        if worse <= _WORTH and near.distance(tried) <= _SAME_JUMPS:
             weights = tried
     return weights
 
