@@ -82,8 +82,9 @@ class AutoCalibrator(JudgingCalibrator):
 
     Notes
     -----
-    Weights have the least log loss of held-out probabilities of the outcomes, with
-    two imagined rows that keep them off zero. Each map is then fitted once
+    Weights have the least log loss of held-out probabilities of the outcomes, with imagined rows
+    that keep them off zero: of two classes 1.5 that beta foretold best, 0.75 for each spline and
+    Venn-Abers, and fewer for others; of given `candidates` two in all. Each map is then fitted once
     to all rows: averaging the maps of the folds instead (`compact=False`, up to 50,000 rows) is no
     better on held-out rows. Nothing is random but by the data: folds are dealt by chance, from
     sorted rows, with a seed that the data decide. Of more than 2,000 rows of three classes or more
@@ -98,18 +99,21 @@ class AutoCalibrator(JudgingCalibrator):
     never taken for copies. Copies of a few rows among many are not noticed: pass `groups`.
 
     The gate: the share of the pool is the probability that it beats the model's own predictions, by
-    the normal approximation of the mean paired difference in held-out log loss, less one standard
-    error; or, if that is more, by the deviate of Rao's score test of these predictions against a
-    temperature and shifts of the classes, less three. Nothing if the pool is worse by one standard
-    error and the test is below three. The rest goes to what stands by: the model's own
-    predictions and the ensemble of temperatures, weighed by held-out log loss with six imagined
-    rows, 3.6 of them for the model. If the result would change the model by less than 3e-5 nats,
-    the model is left alone. Given `candidates`, what stands by is the model alone.
+    the normal approximation of the mean paired difference in held-out log loss, less 0.9 standard
+    errors; or, if that is more, by the deviate of Rao's score test of these predictions against a
+    temperature and shifts of the classes, less 2.5; and a quarter at least (0.3 of more classes),
+    less where the model leaves next to nothing to chance. A quarter costs about a sixteenth of what
+    the pool costs where the model is right, and saves nearly half of what it loses where it is
+    wrong. The rest goes to what stands by: the model's own predictions and the ensemble of
+    temperatures, weighed by held-out log loss with three imagined rows, 2.4 of them for the model
+    (2 of more classes). If the result would change the model by less than 1e-5 nats, the model is
+    left alone. Given `candidates`, what stands by is the model alone, and it keeps all if the pool is
+    worse by one standard error and the test is below 2.5.
 
     What is shipped is small. Maps are left out one by one as long as the others, weighed anew, say
-    the same within 1e-4 nats: half the mean squared relative change of what outcomes are given. Of
-    two classes that is done to maps that jump (Venn-Abers, the histogram), if held-out log loss is
-    no worse by 1e-4 either; the others are monotone as a rule, and cost nothing in one function.
+    the same within 3e-5 nats: half the mean squared relative change of what outcomes are given. Of
+    two classes that is done to maps that jump (Venn-Abers, the histogram), within 1e-4 nats and if
+    held-out log loss is no worse by 1e-4 either; the others are monotone as a rule, and cost nothing in one function.
     Of three classes or more maps also go, the one that is missed least first, until predictions
     take the time of about three structured matrices of ten classes. Trees (three classes or more,
     200 rows or more) have to lower held-out log loss by 0.001 nats and by a standard error, and so
