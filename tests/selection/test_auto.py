@@ -75,6 +75,17 @@ def test_leaves_a_calibrated_model_nearly_alone():
     assert np.mean(excess["auto"]) < 0.6 * np.mean(excess["platt"])
 
 
+def test_a_calibrated_model_is_not_said_to_gain():
+    """Sound maps have a share all the same; the verdict says that nothing is shown."""
+    p, y = binary(400, slope=1.0)
+    auto = AutoCalibrator().fit(p, y)
+    result = auto.evidence_.candidates[-1]
+    assert result.low < 0 < result.high
+    assert "no gain is shown, the model may as well be left alone" in auto.evidence_.verdict
+    changed, own = binary(2000)
+    assert "no gain" not in AutoCalibrator().fit(changed, own).evidence_.verdict
+
+
 def test_closed_gate_changes_nothing():
     """Where the map is clearly worse, predictions come back unchanged, and it says so."""
     p, y = binary(400, slope=1.0)

@@ -107,17 +107,18 @@ class AutoCalibrator(JudgingCalibrator):
     wrong. The rest goes to what stands by: the model's own predictions and the ensemble of
     temperatures, weighed by held-out log loss with three imagined rows, 2.4 of them for the model
     (2 of more classes). If the result would change the model by less than 1e-5 nats, the model is
-    left alone. Given `candidates`, what stands by is the model alone, and it keeps all if the pool is
-    worse by one standard error and the test is below 2.5.
+    left alone. Given `candidates`, what stands by is the model alone, and it keeps all if the pool
+    is worse by one standard error and the test is below 2.5.
 
     What is shipped is small. Maps are left out one by one as long as the others, weighed anew, say
     the same within 3e-5 nats: half the mean squared relative change of what outcomes are given. Of
     two classes that is done to maps that jump (Venn-Abers, the histogram), within 1e-4 nats and if
-    held-out log loss is no worse by 1e-4 either; the others are monotone as a rule, and cost nothing in one function.
-    Of three classes or more maps also go, the one that is missed least first, until predictions
-    take the time of about three structured matrices of ten classes. Trees (three classes or more,
-    200 rows or more) have to lower held-out log loss by 0.001 nats and by a standard error, and so
-    has the one map a class that is tried where there are 10 to 30 rows a class.
+    held-out log loss is no worse by 1e-4 either; the others are monotone as a rule, and cost nothing
+    in one function. Of three classes or more maps also go, the one that is missed least first,
+    until predictions take the time of about three structured matrices of ten classes. Trees (three
+    classes or more, 200 rows or more) have to lower held-out log loss by 0.001 nats and by a
+    standard error, and so has the one map a class that is tried where there are 10 to 30 rows a
+    class.
 
     A pool of two classes that 600 cubic pieces cannot follow within 0.001 in probability stays a
     pool, and so does one of candidates that are no formula of their inputs.

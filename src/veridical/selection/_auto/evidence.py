@@ -224,8 +224,11 @@ def _verdict(choice: CalibratorChoice, result: CandidateEvidence, *, few: bool) 
     before = float(result.log_loss or 0.0) - result.difference
     share = f" ({abs(result.difference) / before:.1%} of {before:.4f})" if before > 0 else ""
     change = "lower" if result.difference < 0 else "higher"
-    sure = float(result.low or 0.0) * float(result.high or 0.0) > 0 and not few
-    doubt = "" if sure else " but may be chance"
+    doubt = ""
+    if few or float(result.low or 0.0) <= 0 <= float(result.high or 0.0):
+        doubt = " but may be chance; no gain is shown, the model may as well be left alone"
+    elif result.difference > 0:
+        doubt = "; the model is better left alone"
     return (
         f"{what}{kept}: on held-out rows log loss is {abs(result.difference):.4f} {change}{share}, "
         f"interval {result.low:+.4f} to {result.high:+.4f}{doubt}."
