@@ -114,9 +114,9 @@ class AutoCalibrator(JudgingCalibrator):
     the same within 3e-5 nats: half the mean squared relative change of what outcomes are given. Of
     two classes that is done to maps that jump (Venn-Abers, the histogram), within 1e-4 nats and if
     held-out log loss is no worse by 1e-4 either; the others are monotone as a rule, and cost
-    nothing in one function. Of three classes or more maps also go, the one that is missed least first,
-    until predictions take the time of about three structured matrices of ten classes. Trees (three
-    classes or more, 200 rows or more) have to lower held-out log loss by 0.001 nats and by a
+    nothing in one function. Of three classes or more maps also go, the one that is missed least
+    first, until predictions take the time of about three structured matrices of ten classes. Trees
+    (three classes or more, 200 rows or more) have to lower held-out log loss by 0.001 nats and by a
     standard error, and so has the one map a class that is tried where there are 10 to 30 rows a
     class.
 
