@@ -20,6 +20,8 @@ from veridical.calibrators import (
 )
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.selection import AutoCalibrator
+from veridical.selection._auto import gate
+from veridical.selection._auto.choice import TriedCandidate, shares_of
 from veridical.selection._auto.gate import identity_share
 from veridical.selection._auto.weighing import Judge, pool_weights, stand_in
 
@@ -384,6 +386,28 @@ def test_sound_maps_get_a_share_however_they_did(k, least):
     assert share == pytest.approx(1 - 0.4 * least)
     certain = replace(judge, own=np.tile(np.eye(k)[0], (n, 1)))
     assert identity_share(certain, worse, np.ones(n), sound=True) == 1.0
+
+
+def test_no_more_than_speaks_for_them_of_maps_that_are_shown_to_be_worse():
+    """Each of 400 rows loses by the maps, so surely that not even a quarter of them stays."""
+    n = 400
+    rng = np.random.default_rng(0)
+    own = rng.uniform(0.3, 0.7, n)
+    y = (rng.random(n) < own).astype(int)
+    p = np.column_stack([1 - own, own])
+    judge = Judge(
+        y, np.ones(n), by_frequency=False, size=n, floor=1e-12, ends=(n,),
+        fold=np.zeros(n, dtype=int), own=p,
+    )  # fmt: skip
+    given = judge.outcome(p)
+    tried = [TriedCandidate("worse", IdentityCalibrator(), None, safe=True)]
+    for loss, kept in ((0.01, 0.75), (0.5, 1.0)):  # of the first, a quarter is noise
+        noisy = given * np.exp(-loss + 0.3 * (loss < 0.1) * rng.normal(size=n))
+        found = shares_of(judge, noisy[:, None], given, tried, "pool", shipped=False)
+        assert found.identity + found.maps.sum() == pytest.approx(1)
+        assert found.identity == pytest.approx(
+            kept * gate.standby(judge, given, noisy)[0], rel=1e-9
+        )
 
 
 def test_what_is_averaged_is_explained_by_its_weights():

@@ -49,6 +49,15 @@ def test_only_needless_maps_go():
     assert found[2] == pytest.approx(0.4, abs=1e-3)
 
 
+def test_of_maps_that_say_the_same_the_last_goes_whatever_rounding_says():
+    """All columns are one map, so that only rounding tells them apart: the first is kept."""
+    same = np.column_stack([GIVEN[:, 0]] * 3)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(ROWS))
+        found = without_needless(same[order], np.array([0.2, 0.3, 0.5]), ROWS[order])
+        assert found.tolist() == [1.0, 0.0, 0.0]
+
+
 def test_a_pool_takes_no_more_time_than_three_matrices():
     """Of maps that all differ the one that is missed least goes: here by trying each."""
     times = np.array([1.0, 1.0, 0.6, 0.0])  # what takes no time need not go

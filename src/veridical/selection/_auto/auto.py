@@ -102,7 +102,8 @@ class AutoCalibrator(JudgingCalibrator):
     the normal approximation of the mean paired difference in held-out log loss, less 0.9 standard
     errors; or, if that is more, by the deviate of Rao's score test of these predictions against a
     temperature and shifts of the classes, less 2.5; and a quarter at least (0.3 of more classes),
-    less where the model leaves next to nothing to chance. A quarter costs about a sixteenth of what
+    less where the model leaves next to nothing to chance, unless the result would be worse than the
+    model by three standard errors. A quarter costs about a sixteenth of what
     the pool costs where the model is right, and saves nearly half of what it loses where it is
     wrong. The rest goes to what stands by: the model's own predictions and the ensemble of
     temperatures, weighed by held-out log loss with three imagined rows, 2.4 of them for the model

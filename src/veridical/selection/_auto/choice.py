@@ -282,17 +282,28 @@ def _pooled_at_any_cost(
     if own is None:
         return Shares(_lean(judge, given, maps, tried, shipped=shipped), 0.0)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
-    share = gate.identity_share(judge, given @ maps, own, sound=safe > 0)
-    weights = np.append(share, (1 - share) * maps)
-    if safe and share > 0:
-        kept, moved = gate.standby(judge, own, given[:, safe - 1])
-        weights[0] = share * kept
-        weights[safe] += share * moved
     every = np.column_stack([own, given])
+    weights = _beside_the_model(judge, every, maps, safe, sound=safe > 0)
+    if safe and judge.certainty(np.log(every @ weights) - np.log(own)) <= gate.SHOWN_WORSE:
+        weights = _beside_the_model(judge, every, maps, safe, sound=False)
     if shipped and pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
         return Shares(np.zeros(len(maps)), 1.0)
     weights = _lean(judge, every, weights, tried, shipped=shipped)
     return Shares(weights[1:], float(weights[0]))
+
+
+def _beside_the_model(
+    judge: weighing.Judge, every: FloatArray, maps: FloatArray, safe: int, *, sound: bool
+) -> FloatArray:
+    """Weights of the model, first in `every`, and of the maps, of which `safe` stands by."""
+    own = every[:, 0]
+    share = gate.identity_share(judge, every[:, 1:] @ maps, own, sound=sound)
+    weights = np.append(share, (1 - share) * maps)
+    if safe and share > 0:
+        kept, moved = gate.standby(judge, own, every[:, safe])
+        weights[0] = share * kept
+        weights[safe] += share * moved
+    return weights
 
 
 def _lean(

@@ -12,6 +12,7 @@ _HARDLY = 0.01  # shares of the identity that are not worth the words
 _CAUTION_OF_GAINS, _CAUTION_OF_SCORES = 0.9, 2.5  # deviates
 _AT_LEAST_TWO, _AT_LEAST_MORE = 0.25, 0.3  # of maps that are known to be sound
 _WORSE = -1.0
+SHOWN_WORSE = -3.0  # standard errors: then sound maps get no more than what speaks for them
 _ENOUGH = 5.0  # variance of the outcomes of the rarest class, per parameter of a class
 _SOME = 2.5  # less of it: maps know hardly more than the model
 _SMALLEST = 1e-12  # logarithms of smaller probabilities are those of this
@@ -29,7 +30,7 @@ def identity_share(
     where a model is nearly right it grows half as fast as the deviate of the test. At most one half
     if the model's zeros have happened: then no outcome costs log 2 more than in the pool.
 
-    Maps that are known to be `sound` get a quarter in any case, 0.3 of three classes or more. To
+    Maps that are known to be `sound` get a quarter all the same, 0.3 of three classes or more. To
     second order a share s of them costs s^2 of what they cost where the model is right, and leaves
     (1 - s)^2 of what it loses where it is wrong: a sixteenth for nearly half. Of others the model
     keeps all if they were worse by a standard error and the test finds nothing.

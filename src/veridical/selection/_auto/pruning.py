@@ -12,6 +12,7 @@ _MOST_TIME = 2.55  # of maps that are shipped: what they share comes to it, thre
 _WORTH = 1e-4  # nats: what a map that jumps has to gain on held-out rows
 _ALONE = 1e-5  # nats: below, the model is left alone
 _RIDGE = 1e-12  # maps that agree share their weight
+_EQUAL = 1e-10  # nats: smaller distances are rounding
 
 
 class Neighbours:
@@ -86,8 +87,9 @@ def without_needless(
         alive = np.flatnonzero(weights).tolist()
         others = {i: near.nearest([j for j in alive if j != i]) for i in alive}
         distances = {i: near.distance(each) for i, each in others.items()}
-        best = min(alive, key=distances.__getitem__)
-        if distances[best] > same:
+        # of those that are missed as little, within rounding, the last goes
+        best = min(alive, key=lambda i: (max(distances[i], _EQUAL), -i))
+        if distances[best] > max(same, _EQUAL):
             if times[alive].sum() <= _MOST_TIME:
                 break
             best = min((i for i in alive if times[i] > 0), key=distances.__getitem__)
