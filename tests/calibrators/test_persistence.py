@@ -109,10 +109,10 @@ def test_refuses_what_it_does_not_know():
     assert data["format"] == FORMAT
     with pytest.raises(InvalidInputError, match="known format"):
         Calibrator.from_dict(data | {"format": FORMAT + 1})
-    with pytest.raises(InvalidInputError, match="known calibrator"):
+    with pytest.raises(InvalidInputError, match="calibrator that this version knows"):
         Calibrator.from_dict(data | {"calibrator": "os.system"})
     for name in ("overlap_note", "NotFittedError", "Calibrator", None):
-        with pytest.raises(InvalidInputError, match="known calibrator"):
+        with pytest.raises(InvalidInputError, match="calibrator that this version knows"):
             Calibrator.from_dict(data | {"calibrator": name})
     for foreign in ({"fitted": {"predict_proba": 1}}, {"fitted": {"__class__": 1}},
                     {"parameters": {"shell": 1}}):  # fmt: skip

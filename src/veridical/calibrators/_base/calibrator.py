@@ -25,7 +25,7 @@ from veridical._core.typing import Array, ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.estimator import Estimator
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
 from veridical.calibrators._base.nodes import NoFormulaError
-from veridical.calibrators._base.persistence import decode, encode, register
+from veridical.calibrators._base.persistence import decode, encode
 from veridical.calibrators._base.rows import (
     CheckedRows,
     check_columns,
@@ -88,10 +88,6 @@ class Calibrator(Estimator, ABC):
     fitted_on_: str = field(init=False, repr=False, compare=False)
     outcome_name_: str = field(init=False, repr=False, compare=False)
     positive_index_: int = field(init=False, repr=False, compare=False)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        register(cls)
 
     def fit(
         self,

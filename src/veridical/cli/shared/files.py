@@ -80,10 +80,9 @@ def read_calibrator(path: str, *, caller: str, param: str = "CALIBRATOR") -> Sav
     except InvalidInputError as error:
         if error.param == param:
             raise
-        hint = "write one with `veridical calibrate FILE -o calibrator.json`."
         got = f"{path!r}, where {error.problem.partition(': ')[2].rstrip('.')}"
         expected = "a file with a saved calibrator"
-        raise invalid(caller, param, expected, got, hint=hint) from error
+        raise invalid(caller, param, expected, got, hint=error.hint) from error
     names = getattr(calibrator, "feature_names_in_", None)
     saved = SavedCalibrator(
         calibrator, None if names is None else tuple(names.tolist()), data.get(COLUMN_OF)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
 from veridical._core.data.schema import SEAL, Place, seal
 from veridical._core.runtime.files import write_whole
 from veridical.calibrators import Calibrator
@@ -142,8 +141,9 @@ def read_file(
         text = Path(path).expanduser().read_bytes().decode("utf-8")
         data = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
+        size = Path(path).expanduser().stat().st_size
         what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        why = f"damaged, or no JSON ({what})"
+        why = f"damaged, or no JSON ({what})" if size else "an empty file"
         raise unreadable(why) from error
     try:
         calibrator = decode(data, caller=caller)
