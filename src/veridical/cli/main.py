@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from veridical import __version__
 from veridical.cli.shared.parser import BAD_INPUT, Parser
@@ -40,7 +43,7 @@ exit codes:
      requirements are met, or `export`: what was written differs from the calibrator
   2  bad input or usage; one line on standard error says what and what to do
   3  `test --fail-if-rejected`, `audit --fail-if-found`: calibration is rejected; `monitor`: there
-     is an alarm
+     is an alarm; `check`: too few rows to decide
   130  interrupted by Ctrl-C; nothing half-done was written
 """
 
@@ -79,14 +82,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    _prepare_streams()
+    words = sys.argv[1:] if argv is None else argv
+    if any("\udc80" <= letter <= "\udcff" for word in words for letter in word):
+        line = "a name cannot be read in this locale. Hint: set PYTHONUTF8=1 and run it again."
+        print(f"veridical: error: {line}", file=sys.stderr)
+        return BAD_INPUT
     arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader (`head`) has gone: not an error, but Python must not complain at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         print("veridical: interrupted; nothing half-done was written", file=sys.stderr)
         return INTERRUPTED
@@ -96,3 +101,44 @@ def _run(argv: Sequence[str] | None) -> int:
         say(explain(error, arguments.command, arguments.options))
         return BAD_INPUT if isinstance(error, VeridicalError) else FAILED
     return code
+
+
+class _Pipe(io.FileIO):
+    """A descriptor whose reader may leave (`| head -1`), so that the command still ends by itself.
+
+    A release gate that stopped at its first lost line would not return its own exit code.
+    """
+
+    failed = False  # a full disk is reported once, not again when the process ends
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if not (self.failed or isinstance(error, BrokenPipeError)):
+                self.failed = True
+                raise
+            return memoryview(data).nbytes
+
+
+def _prepare_streams() -> None:
+    """Let the process outlive its readers, closed streams and terminals with few characters."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the shell: `>&-`
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper) and type(_descriptor(stream)) is io.FileIO:
+            stream.flush()
+            pipe = _Pipe(stream.fileno(), "wb", closefd=False)
+            text = io.TextIOWrapper(
+                io.BufferedWriter(pipe),
+                stream.encoding,
+                "backslashreplace",
+                line_buffering=stream.line_buffering or stream.write_through,
+            )
+            setattr(sys, name, text)
+
+
+def _descriptor(stream: io.TextIOWrapper) -> Any:
+    """The file that a stream writes to; with PYTHONUNBUFFERED there is no buffer between."""
+    return getattr(stream.buffer, "raw", stream.buffer)
