@@ -38,6 +38,12 @@ quick:  ## The laws, the rules of the house and one file of tests a room: under 
 kernel:  ## Compile the loops in C beside the sources, as an installation does
 	$(PYTHON) hatch_build.py
 
+.PHONY: sanitize
+sanitize:  ## Tests of the loops in C, compiled with AddressSanitizer and UndefinedBehaviorSanitizer
+	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	$(PYTHON) -m pytest -n 0 -q -k "not spark and not dask" tests/_core/test_label_races.py tests/engines/test_kernel.py
+
 .PHONY: bench
 bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
@@ -94,6 +100,10 @@ gallery:  ## Redraw docs/gallery and its page
 figures:  ## Redraw the README's figure and the example files
 	$(PYTHON) examples/make_examples.py
 	$(PYTHON) docs/figures/make_reliability.py
+
+.PHONY: prose-figures
+prose-figures:  ## Read the figures in sentences of the pages again from docs/evidence
+	$(PYTHON) evidence/prose_figures.py
 
 .PHONY: docs
 docs:  ## Build the documentation site into build/site, without a network; warnings are errors

@@ -40,7 +40,7 @@ def encode_labels(
         check_text(given.tolist(), caller=caller, param="labels")
         return _encode_given(y, given, caller)
     if _are_indices(y, n_classes):
-        codes = y.view(np.uint8) if y.dtype == bool else _native(y)
+        codes = y.astype(np.int64, copy=False)  # products of narrower codes would overflow
         classes = (False, True) if y.dtype == bool and n_classes == 2 else tuple(range(n_classes))
         return codes, classes
     values, codes = _unique(y, caller)
@@ -76,9 +76,10 @@ _NO_LABEL_OBJECTS = {
 
 
 def check_label_array(y_true: ArrayLike, *, caller: str, drops: bool = False) -> Array:
-    """Return `y_true` as a 1-d array of labels free of missing values.
+    """Return `y_true` as a new 1-d array of labels free of missing values.
 
-    `drops` says whether the caller has an option to drop those rows, for advice.
+    It is a copy, because compiled loops use labels as indices: another thread, or whoever writes to
+    a memory-mapped file, may change the caller's labels after they were checked. `drops` says whether the caller has an option to drop those rows, for advice.
     """
     y = to_numpy(y_true, caller=caller, param="y_true")
     if y.ndim == 2 and y.shape[1] == 1:
@@ -93,6 +94,8 @@ def check_label_array(y_true: ArrayLike, *, caller: str, drops: bool = False) ->
         raise invalid(caller, "y_true", _EXPECTED, got, hint=hint)
     if y.dtype.kind == "T":  # variable-width strings
         y = y.astype(np.str_)
+    elif y.dtype.kind != "f":  # floats are copied when they become integers
+        y = y.copy()
     if y.dtype.kind in "fO":
         missing = missing_values(y)
         if missing.any():
@@ -218,13 +221,6 @@ def _equal(known: object, label: object) -> bool:
         return False
 
 
-def _native(codes: Array) -> IntArray:
-    """Indices as integers that any kernel takes: of this machine's byte order, and signed."""
-    if codes.dtype.isnative and codes.dtype != np.uint64:
-        return codes
-    return codes.astype(np.int64)
-
-
 def _unique(y: Array, caller: str) -> tuple[Array, IntArray]:
     values, codes = np.unique(y, return_inverse=True)
     if len(values) == 1:
@@ -268,14 +264,16 @@ def _kind(value: object) -> str:
 
 def _integral(y: Array, caller: str) -> Array:
     """Labels stored as floats (0.0, 1.0, ...) become integers; anything else is not a label."""
-    y = y.astype(np.float64, copy=False)
-    fractional = (y != np.rint(y)) | ~(np.abs(y) < 2**53)  # beyond, integers are not told apart
+    with np.errstate(invalid="ignore"):  # infinity becomes an integer, which it does not equal
+        integers = y.astype(np.int64)
+    # From 2^53 on, floats do not tell integers apart.
+    fractional = (integers != y) | (integers >= 2**53) | (integers <= -(2**53))
     if fractional.any():
         first = int(fractional.argmax())
         hint = "pass class labels; y_true comes first, y_prob second."
         got = f"{y[first]:.6g} at index {first} ({fractional.sum()} of {len(y)} values)"
         raise NotLabelsError(str(invalid(caller, "y_true", "class labels", got, hint=hint)))
-    return y.astype(np.int64)
+    return integers
 
 
 class NotLabelsError(InvalidInputError):

@@ -50,7 +50,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as arrays: columns of p, codes of classes or None, weights or None, groups."""
+    """Rows as arrays: columns of p, codes of classes or None, weights or None, groups.
+
+    Codes and groups are 64-bit integers in arrays that nobody else holds.
+    """
 
     p: list[Any]
     code: Any
@@ -273,9 +276,9 @@ class Kernel:
             return False
         inner = low >= _INNER and high <= 1 - _INNER
         happened = work("happened")
-        np.multiply(code, rows.n, out=work("raw", np.intp), casting="unsafe")
-        work("raw", np.intp)[:] += work.numbers
-        np.take(table.reshape(-1), work("raw", np.intp), out=happened, mode="clip")
+        place = np.multiply(code, rows.n, out=work("raw", np.intp))
+        place += work.numbers
+        np.take(table.reshape(-1), place, out=happened, mode="clip")  # checked: nothing is clipped
         hit = happened == top
         n_top = sum(int(np.count_nonzero(column == top)) for column in table)
         if n_top > rows.n:  # the first of equals is the top

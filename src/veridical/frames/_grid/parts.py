@@ -209,9 +209,11 @@ def _grown(values: Any, n: int) -> Any:
 
 def encoded(values: Any) -> tuple[Any, list[Any]]:
     """Number of each value among the distinct ones, and those; of numbers, none of them missing."""
-    plain = values.astype(np.int64) if values.dtype.kind == "b" else values
+    plain, kind = values, values.dtype.kind
+    if kind in "biu":  # a copy, which nobody else can change; differences of narrow types overflow
+        plain = values.astype(np.uint64 if kind == "u" else np.int64)
     low, high = plain.min(), plain.max()
-    if plain.dtype.kind in "iu" and int(high) - int(low) < 1 << 16:
+    if kind in "biu" and int(high) - int(low) < 1 << 16:
         codes = (plain - low if low else plain).astype(np.intp, copy=False)
         held = np.ones(int(high) - int(low) + 1, dtype=bool)
         if len(held) > 2:
@@ -227,7 +229,7 @@ def encoded(values: Any) -> tuple[Any, list[Any]]:
 
 def combined(columns: list[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
     """Number of each row's combination of keys, and the combinations that occur."""
-    codes, keys = columns[0][0], [(value,) for value in columns[0][1]]
+    codes, keys = columns[0][0].astype(np.intp, copy=False), [(value,) for value in columns[0][1]]
     for more, values in columns[1:]:
         joint, codes = np.unique(codes * len(values) + more, return_inverse=True)
         codes = codes.reshape(-1)

@@ -75,8 +75,10 @@ def read(batch: Any, columns: Columns) -> tuple[Rows, list[tuple[Any, ...]]] | N
     p = [batch.numbers(name) for name in columns.p]
     weight = None if columns.weight is None else batch.numbers(columns.weight)
     code = None if columns.code is None else batch.numbers(columns.code)
-    if code is not None and code.dtype.kind not in "iu":
-        return None
+    if code is not None:
+        if code.dtype.kind not in "iu":
+            return None
+        code = code.astype(np.int64)  # a copy, which nobody else can change once it is checked
     group, keys = 0, [()]
     if columns.keys:
         made = [batch.encoded(name) for name in columns.keys]
