@@ -116,8 +116,8 @@ def test_draws_at_once_are_those_of_one_after_another(n, weighted):
     outcomes = OutcomeDraws(sample)
     cells = rng.integers(0, 7, (3, n))
     one = np.random.default_rng(15)
-    expected = [outcomes.cell_sums(cells, 8, weight, one) for _ in range(5)]
-    found = outcomes.several_cell_sums(cells, 8, weight, Draws(5, np.random.default_rng(15)))
+    expected = [outcomes.cell_sums(cells, 8, Draws(1, one))[0] for _ in range(5)]
+    found = outcomes.cell_sums(cells, 8, Draws(5, np.random.default_rng(15)))
     np.testing.assert_array_equal(found, expected)
 
 

@@ -59,10 +59,22 @@ def _all_same(weight: FloatArray) -> bool:
 
 
 _ROWS = 1 << 14  # a block of uniforms, thresholds and classes stays in the cache
+# A binomial number takes about 80 ns and an outcome 15 to 25 ns. Beyond so many outcomes per row
+# and class, counts are drawn instead; half or twice as many would at most double the time.
+_OUTCOMES_PER_COUNT = 8
+
+
+def outcomes_drawn(sample: Sample) -> float:
+    """Number of outcomes that take as long as one draw of all rows of a sample."""
+    most = _OUTCOMES_PER_COUNT * sample.p.size
+    return min(sample.size, most) if counts_rows(sample) else sample.n
 
 
 class OutcomeDraws:
-    """Draws one outcome a row from its probabilities; the order of the rows does not matter.
+    """Draws outcomes of rows from their probabilities; the order of the rows does not matter.
+
+    A row of a whole frequency f has f outcomes. Few of them are drawn one by one. Of many, the
+    numbers of each class are drawn, which are multinomial: the law is the same.
 
     Parameters
     ----------
@@ -70,15 +82,26 @@ class OutcomeDraws:
         Whose predictions, and whose weights to tell rows of equal predictions apart.
     probabilities : array of the shape of `sample.p`, optional
         Probabilities to draw from, if not the predictions themselves.
+
+    Attributes
+    ----------
+    order : row of each outcome, or of each multinomial number, in the order of the draws
     """
 
-    def __init__(
-        self, sample: BinarySample | MulticlassSample, probabilities: FloatArray | None = None
-    ) -> None:
+    def __init__(self, sample: Sample, probabilities: FloatArray | None = None) -> None:
         p = sample.p if probabilities is None else probabilities
-        self.order = row_order(sample)
+        self.order = self._places = row_order(sample)
+        self._sample, self._weight = sample, sample.weight
+        self._counts: IntArray | None = None
+        if sample.weight is not None and counts_rows(sample):
+            self._counts, self._weight = sample.weight[self.order].astype(np.int64), None
+            if sample.size <= _OUTCOMES_PER_COUNT * p.size:
+                self.order, self._counts = np.repeat(self.order, self._counts), None
+                self._sample = take_repeated(sample, self.order)
+                self._places = np.arange(len(self.order))
+        elif sample.weight is not None:
+            self._weight = sample.weight[self.order]
         p = p[self.order].astype(np.float64)
-        self.n_classes = 2 if p.ndim == 1 else p.shape[1]
         if p.ndim == 1:
             self._thresholds = (1 - p)[None, :]
         else:
@@ -86,13 +109,28 @@ class OutcomeDraws:
             cumulated /= cumulated[:, -1:]
             self._thresholds = np.ascontiguousarray(cumulated[:, :-1].T)
         self._rows = np.arange(len(self.order))
-        self._kind = np.dtype(np.uint8 if self.n_classes <= 256 else np.uint32)
+        self._kind = np.dtype(np.uint8 if len(self._thresholds) < 256 else np.uint32)
 
-    def __call__(self, rng: np.random.Generator) -> IntArray:
-        """Return the drawn class of each row, in the order of the sample."""
-        y: IntArray = np.empty(len(self.order), dtype=self._kind)
-        y[self.order] = self.in_order(rng)
-        return y
+    def resample(self, rng: np.random.Generator) -> Sample:
+        """Return the sample with drawn outcomes, of which equal ones may be one weighted row."""
+        sample = self._sample
+        if self._counts is None:
+            y: IntArray = np.empty(len(self.order), dtype=self._kind)
+            y[self._places] = self.in_order(rng)
+        else:
+            counts = self._class_counts(rng)
+            y, row = np.nonzero(counts)
+            sample = sample.take(self.order[row])
+            sample = replace(sample, weight=counts[y, row].astype(np.float64))
+        if isinstance(sample, MulticlassSample):
+            return replace(sample, y=y, confidence=None, right=None)
+        return replace(sample, y=y)
+
+    def _class_counts(self, rng: np.random.Generator) -> IntArray:
+        """Return the number of outcomes of each class and row, (K, n)."""
+        assert self._counts is not None
+        chance = np.diff(self._thresholds, axis=0, prepend=0.0, append=1.0).T
+        return rng.multinomial(self._counts, np.maximum(chance, 0.0)).T
 
     def in_order(self, rng: np.random.Generator) -> IntArray:
         """Return the drawn class of each row, in the order of `self.order`."""
@@ -107,43 +145,33 @@ class OutcomeDraws:
                 drawn += counted  # a class for every threshold passed
         return y
 
-    def cell_sums(
-        self,
-        cells: IntArray,
-        n_cells: int,
-        weight: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> FloatArray:
-        """Sum weights by the cell of the class that was drawn.
+    def cell_sums(self, cells: IntArray, n_cells: int, draws: Draws) -> FloatArray:
+        """Sum weights by the cell of the class that was drawn, (n_resamples, n_cells).
 
         `cells` is (K, n) in the order of `self.order`: where a row counts if that class occurs.
+        Outcomes of few rows are drawn for several resamples at once.
         """
-        drawn = np.multiply(self.in_order(rng), len(self.order), dtype=np.intp)
-        drawn += self._rows
-        sums = np.bincount(cells.reshape(-1)[drawn], weights=weight, minlength=n_cells)
-        return sums.astype(np.float64, copy=False)
-
-    def several_cell_sums(
-        self, cells: IntArray, n_cells: int, weight: FloatArray | None, draws: Draws
-    ) -> FloatArray:
-        """What `cell_sums` gives one by one, (n_resamples, n_cells); few rows are drawn at once."""
         n = len(self.order)
-        step = max(1, _ROWS // n)
+        step = max(1, _ROWS // n) if self._counts is None else 1
         sums = np.empty((draws.n_resamples, n_cells))
         for block in row_blocks(draws.n_resamples, step):
             some = sums[block]
-            if len(some) == 1:
-                some[0] = self.cell_sums(cells, n_cells, weight, draws.rng)
+            if self._counts is not None:
+                counts = self._class_counts(draws.rng)
+                some[0] = np.bincount(cells.ravel(), counts.ravel(), minlength=n_cells)
                 continue
-            uniform = draws.rng.random((len(some), n))
-            drawn = np.zeros(uniform.shape, dtype=np.intp)
-            for threshold in self._thresholds:
-                drawn += uniform >= threshold
-            drawn *= n
+            if len(some) == 1:
+                drawn = np.multiply(self.in_order(draws.rng), n, dtype=np.intp)[None, :]
+            else:
+                uniform = draws.rng.random((len(some), n))
+                drawn = np.zeros(uniform.shape, dtype=np.intp)
+                for threshold in self._thresholds:
+                    drawn += uniform >= threshold
+                drawn *= n
             drawn += self._rows
             at = cells.reshape(-1)[drawn]
             at += (np.arange(len(some)) * n_cells)[:, None]
-            each = None if weight is None else np.tile(weight, len(some))
+            each = None if self._weight is None else np.tile(self._weight, len(some))
             some[:] = np.bincount(at.ravel(), each, minlength=some.size).reshape(some.shape)
         return sums
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.rows import outcomes_drawn
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.binning import Binning
@@ -63,7 +64,8 @@ class NullDraws:
         problem = source.problem
         sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
         several = not isinstance(problem, BinarySample)
-        if several and sample.p.size * self._draws.n_resamples > _MOST_DRAWN:
+        outcomes = outcomes_drawn(sample) * self._draws.n_resamples
+        if several and outcomes * sample.p.shape[1] > _MOST_DRAWN:
             return {}
         errors = self._errors(estimator, source, summary)
         return _level_of(value, errors)

@@ -36,13 +36,13 @@ def null_summaries(
     """Return a summary whose problems are resamples: same predictions, outcomes drawn from them.
 
     Counts of unweighted bins of a binary problem are independent Poisson-binomials: drawn exactly,
-    or from a normal distribution where their variance exceeds 400. A row of a whole frequency is
-    so many rows with outcomes of their own, which are never written out beyond a bounded number.
-    Outcomes of rows of other weights and of several classes are drawn row by row; the problems of
-    one resample follow each other. Where rows are weighted by their outcome, or belong together,
-    residuals are drawn (see :class:`Redraw`). `probabilities` are what to draw from, if not the
-    predictions; `cells` spares several calls for the same classes finding them again; `outcomes`
-    are what a binary problem draws, if its rows are not what happened one by one.
+    or from a normal distribution where their variance exceeds 400. A row of a whole frequency f has
+    f outcomes of its own on every path; see :class:`OutcomeDraws` for several classes. Other
+    weighted rows have one outcome. The problems of one resample follow each other. Where rows are
+    weighted by their outcome, or belong together, residuals are drawn (see :class:`Redraw`).
+    `probabilities` are what to draw from, if not the predictions; `cells` spares several calls for
+    the same classes finding them again; `outcomes` are what a binary problem draws, if its rows are
+    not what happened one by one.
     """
     n_problems = len(summary.names)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
@@ -110,12 +110,10 @@ def null_vector_sums(
     outcomes = OutcomeDraws(sample, probabilities)
     base = summary.partition.assign(sample.p)[outcomes.order] * n_classes
     cells = base[None, :] + np.arange(n_classes)[:, None]
-    weight = None if sample.weight is None else sample.weight[outcomes.order]
     step = max(1, min(_BLOCK_SUMS // summary.sum_wy.size, 50))  # often enough for a progress bar
     for first in range(0, draws.n_resamples, step):
         some = Draws(min(step, draws.n_resamples - first), draws.rng)
-        sums = outcomes.several_cell_sums(cells, summary.sum_wy.size, weight, some)
-        yield sums.reshape(shape)
+        yield outcomes.cell_sums(cells, summary.sum_wy.size, some).reshape(shape)
 
 
 class ClassCells:
@@ -133,17 +131,15 @@ class ClassCells:
     ) -> None:
         self._draws = OutcomeDraws(sample, probabilities)
         n_bins = summary.sum_w.shape[1]
-        self._cells = np.empty((len(summary.names), sample.n), dtype=np.intp)
+        self._cells = np.empty((len(summary.names), len(self._draws.order)), dtype=np.intp)
         for k, partition in enumerate(summary.partitions):
             column = np.ascontiguousarray(sample.p[:, k])[self._draws.order]
             self._cells[k] = partition.assign(column) + k * n_bins
-        weight = sample.weight
-        self._weight = None if weight is None else weight[self._draws.order]
         self._n_cells = summary.sum_w.size
 
     def sums(self, draws: Draws) -> FloatArray:
         """Weighted outcomes by class and bin, (n_resamples, K B)."""
-        return self._draws.several_cell_sums(self._cells, self._n_cells, self._weight, draws)
+        return self._draws.cell_sums(self._cells, self._n_cells, draws)
 
 
 def _binary_sums(

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option, check_probabilities, float_array
-from veridical._core.resampling.rows import OutcomeDraws
+from veridical._core.resampling.rows import OutcomeDraws, counts_rows, row_order
 from veridical._core.runtime.progress import track
-from veridical._core.sample import MulticlassSample
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Alternative, announced, monte_carlo_pvalue
 from veridical.inference._nulls.null import (
     Measure,
     as_estimator,
+    as_problem,
     level_from,
     null_sample,
-    with_outcomes,
 )
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
@@ -216,17 +217,20 @@ def _bootstrap_sample(
 ) -> FloatArray:
     """Rows drawn with replacement, then outcomes from their predictions (002 section 4.2)."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    order = OutcomeDraws(sample).order  # row order must not matter
+    order = row_order(sample)  # row order must not matter
+    frequency = sample.weight[order] if sample.weight is not None and counts_rows(sample) else None
     values = np.empty(draws.n_resamples)
     for index in track(draws.n_resamples, f"consistency test of {estimator.name}"):
-        rows = order[draws.rng.integers(0, sample.n, sample.n)]
-        drawn = sample.take(rows)
-        resampled: Problem = drawn
-        if isinstance(problem, ClasswiseProblem):
-            assert isinstance(drawn, MulticlassSample)
-            resampled = ClasswiseProblem(drawn)
-        outcomes = OutcomeDraws(drawn, None if truth is None else truth[rows])(draws.rng)
-        values[index] = estimator.measure(with_outcomes(resampled, outcomes))
+        if frequency is None:
+            rows = order[draws.rng.integers(0, sample.n, sample.n)]
+            drawn: Sample = sample.take(rows)
+        else:
+            size = frequency.sum()
+            counts = draws.rng.multinomial(round(size), frequency / size)
+            rows = order[counts > 0]
+            drawn = replace(sample.take(rows), weight=counts[counts > 0].astype(np.float64))
+        outcomes = OutcomeDraws(drawn, None if truth is None else truth[rows])
+        values[index] = estimator.measure(as_problem(outcomes.resample(draws.rng), problem))
     return values
 
 

@@ -24,9 +24,7 @@ from veridical.inference._nulls.null import (
     as_estimator,
     depends_on_fixed_sums,
     null_sample,
-    repeat_rows,
     summaries_of_classes,
-    with_outcomes,
 )
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import RawData, as_multiclass, resolve_lens
@@ -228,16 +226,14 @@ def _classes(estimator: Estimator, sample: Sample, draws: Draws) -> Family:
     problem = ClasswiseProblem(as_multiclass(sample))
     each = [estimator.measure(problem.problem(k)) for k in range(problem.n_problems)]
     observed = np.array(each)
-    drawn, _ = repeat_rows(problem, None)
-    assert isinstance(drawn, ClasswiseProblem)
     if isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator):
-        null = _class_errors(estimator, drawn, draws)
+        null = _class_errors(estimator, problem, draws)
     else:
         title = f"null of {estimator.name} by class"
         null = np.array(
             [
                 [estimator.measure(resampled.problem(k)) for k in range(len(observed))]
-                for resampled in _redrawn_classes(drawn, draws, title)
+                for resampled in _redrawn_classes(problem, draws, title)
             ]
         )
     rows = (sample.n,) * len(observed)
@@ -256,9 +252,7 @@ def _redrawn_classes(
         return
     outcomes = OutcomeDraws(problem.sample)
     for _ in track(draws.n_resamples, title):
-        resampled = with_outcomes(problem, outcomes(draws.rng))
-        assert isinstance(resampled, ClasswiseProblem)
-        yield resampled
+        yield ClasswiseProblem(outcomes.resample(draws.rng))  # type: ignore[arg-type]
 
 
 def _class_errors(estimator: BinnedError, problem: ClasswiseProblem, draws: Draws) -> FloatArray:
@@ -281,11 +275,9 @@ def _bins(estimator: Estimator, sample: Sample, lens: Any, draws: Draws) -> Fami
         got = f"the {chosen.name} lens"
         raise invalid(_CALLER, "lens", "one that induces one binary problem", got, hint=hint)
     summary = estimator.summarise(problem)
-    repeated, _ = repeat_rows(problem, None)
     assert isinstance(summary, Summary)
-    assert isinstance(repeated, BinarySample)
     held = summary.occupied[0]
-    drawn = null_summaries(repeated, summary, draws)
+    drawn = null_summaries(problem, summary, draws)
     predicted, weight = summary.mean_p[0, held], summary.sum_w[0, held]
     null = np.abs(drawn.sum_wy[:, held] / weight - predicted)
     spread = np.sqrt(np.mean(null**2, axis=0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.resampling.hypothesis import redraw_of
 from veridical._core.resampling.redraw import Redraw, drawn_samples, most_draws
-from veridical._core.resampling.rows import OutcomeDraws, repeated_rows, take_repeated
+from veridical._core.resampling.rows import OutcomeDraws, counts_rows
 from veridical._core.runtime.progress import track
-from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._draws.sums import (
@@ -150,31 +149,23 @@ def null_sample(
         draws = most_draws(draws, redraw.n)
         if binned is None:
             return _of_redrawn(estimator, problem, redraw, draws)
-    if binned is None or not isinstance(problem, BinarySample):
-        problem, probabilities = repeat_rows(problem, probabilities)
-    if binned is not None:  # of a binary problem, sums by bin need no row written out
+    if binned is not None:
         return _from_sums(binned, problem, draws, probabilities)
-    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    plain = probabilities is None and sample.weight is None
+    plain = probabilities is None and counts_rows(sample)
     if plain and isinstance(estimator, CellEstimator) and isinstance(problem, BinarySample):
         return cell_null(estimator, problem, draws)
     outcomes = OutcomeDraws(sample, probabilities)
     values = np.empty(draws.n_resamples)
     for index in track(draws.n_resamples, f"null level of {estimator.name}"):
-        values[index] = estimator.measure(with_outcomes(problem, outcomes(draws.rng)))
+        values[index] = estimator.measure(as_problem(outcomes.resample(draws.rng), problem))
     return values
 
 
 def _of_redrawn(estimator: Estimator, problem: Problem, redraw: Redraw, draws: Draws) -> FloatArray:
     """Estimates on rows whose outcomes, and the weights these have, were drawn."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    values = []
-    for drawn in drawn_samples(redraw, sample, draws, f"null level of {estimator.name}"):
-        resampled: Problem = drawn
-        if isinstance(problem, ClasswiseProblem) and isinstance(drawn, MulticlassSample):
-            resampled = ClasswiseProblem(drawn)
-        values.append(estimator.measure(resampled))
-    return np.array(values)
+    drawn = drawn_samples(redraw, sample, draws, f"null level of {estimator.name}")
+    return np.array([estimator.measure(as_problem(each, problem)) for each in drawn])
 
 
 def as_estimator(estimator: Any, *, caller: str) -> Estimator:
@@ -195,13 +186,11 @@ def depends_on_fixed_sums(estimator: BinnedError) -> bool:
     return fixed and not by_outcome and estimator.assignment == "hard" and estimator.region is None
 
 
-def with_outcomes(problem: Problem, y: IntArray) -> Problem:
-    """Return the same predictions with other outcomes."""
-    if isinstance(problem, ClasswiseProblem):
-        return ClasswiseProblem(replace(problem.sample, y=y, confidence=None, right=None))
-    if isinstance(problem, MulticlassSample):
-        return replace(problem, y=y, confidence=None, right=None)
-    return replace(problem, y=y)
+def as_problem(sample: Sample, problem: Problem) -> Problem:
+    """Return the question of `problem` about other rows."""
+    if isinstance(problem, ClasswiseProblem) and isinstance(sample, MulticlassSample):
+        return ClasswiseProblem(sample)
+    return sample
 
 
 def _from_sums(
@@ -244,18 +233,3 @@ def summaries_of_classes(
         at = slice(block * step, min((block + 1) * step, draws.n_resamples))
         some = Draws(at.stop - at.start, draws.rng)
         yield at, null_summaries(problem, summary, some, cells=cells)
-
-
-def repeat_rows(
-    problem: Problem, probabilities: FloatArray | None
-) -> tuple[Problem, FloatArray | None]:
-    """Repeat rows of integer frequency weights: their outcomes are drawn one by one."""
-    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    rows = repeated_rows(sample)
-    if rows is None:
-        return problem, probabilities
-    if probabilities is not None:
-        probabilities = probabilities[rows]
-    if isinstance(problem, ClasswiseProblem):
-        return ClasswiseProblem(take_repeated(problem.sample, rows)), probabilities
-    return take_repeated(problem, rows), probabilities
