@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed import Shell, install
 from needs import lacking, needed
 from postgres_server import NoServer, PostgresServer, postgres_server as _started
 from xdist.scheduler import LoadScopeScheduling
@@ -136,6 +137,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def need() -> Callable[[str], Any]:
     """Import a library the tests can do without: skip, or fail if VERIDICAL_REQUIRE_ALL=1."""
     return needed
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Programs of the installed wheel: one environment for all workers of a run."""
+    base = tmp_path_factory.getbasetemp()
+    return install(base if worker_id == "master" else base.parent)
+
+
+@pytest.fixture
+def shell(programs: Path, tmp_path: Path) -> Shell:
+    """An empty folder, and commands that run there as new processes of the installed wheel."""
+    return Shell(programs, tmp_path)
 
 
 @pytest.fixture(scope="module")

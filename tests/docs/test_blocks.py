@@ -12,8 +12,8 @@ def page(*parts: str) -> str:
     return "\n".join(part.replace("~", "```") for part in parts) + "\n"
 
 
-def complaints(text: str) -> list[str]:
-    run = Page()
+def complaints(text: str, programs: Path) -> list[str]:
+    run = Page(programs)
     return [wrong for block in blocks_of(text) if (wrong := run.run(block)) is not None]
 
 
@@ -35,9 +35,11 @@ def complaints(text: str) -> list[str]:
         page("- an item", "  ~python", "  print(1)", "  ~", "  ~", "  1", "  ~"),
     ],
 )
-def test_pages_that_are_right(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_that_are_right(
+    text: str, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    assert complaints(text) == []
+    assert complaints(text, programs) == []
 
 
 @pytest.mark.parametrize(
@@ -61,10 +63,10 @@ def test_pages_that_are_right(text: str, tmp_path: Path, monkeypatch: pytest.Mon
     ],
 )
 def test_pages_that_are_wrong(
-    text: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, complaint: str, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (found,) = complaints(text)
+    (found,) = complaints(text, programs)
     assert complaint in found
 
 

@@ -31,12 +31,12 @@ def _missing(block: Block) -> str | None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_code_runs_and_prints_what_the_page_says(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    run = Page()
+    run = Page(programs)
     for block in blocks_of((ROOT / page).read_text(encoding="utf-8")):
         if (lacking := _missing(block)) is not None:
             reason = f"{lacking}: {page} from line {block.line} on was not run"

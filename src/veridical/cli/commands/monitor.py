@@ -143,7 +143,7 @@ _EPILOG = """\
 examples:
   veridical monitor init store.sqlite --level 0.05
   veridical monitor update store.sqlite today.csv --by region --batch-id 2026-03-04
-  veridical monitor observe store.sqlite scored.csv --id id --timestamp 2026-03-04
+  veridical monitor observe store.sqlite scored.csv --id id --prob p --timestamp 2026-03-04
   veridical monitor resolve store.sqlite outcomes.csv --id id --y label
   veridical monitor mature store.sqlite 2026-03-01
   veridical monitor status store.sqlite --format prometheus
