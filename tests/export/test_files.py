@@ -76,15 +76,15 @@ def _text(change: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no JSON"),
+        ("", "an empty file"),
         ("name,age\n1,2\n", "no JSON"),
         ("\xff\xfe", "no JSON"),
         ("[1, 2]", "a saved calibrator"),
         ("{}", "a saved calibrator"),
         ("[" * 100_000, "path"),
         (_text({"format": 99}), "(?s)known format; got 99.*update veridical"),
-        (_text({"calibrator": "Trojan"}), "of a known calibrator; got 'Trojan'"),
-        (_text({"calibrator": ["PlattCalibrator"]}), "of a known calibrator"),
+        (_text({"calibrator": "Trojan"}), "that this version knows; got 'Trojan'"),
+        (_text({"calibrator": ["PlattCalibrator"]}), "that this version knows"),
         (_text({"fitted": {}}), "not fitted"),
         (_text({"fitted": {"__class__": 1}}), "foreign"),
         (_text({"parameters": {"shell": 1}}), "foreign"),

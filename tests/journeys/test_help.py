@@ -40,7 +40,8 @@ def _examples(text: str) -> list[str]:
 def _scores(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(8)
     p = rng.dirichlet(np.ones(n_classes), N)
-    label = (rng.random(N)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(max=n_classes - 1)
+    truth = (p**3 / (p**3).sum(axis=1, keepdims=True)).cumsum(axis=1)  # worth recalibrating
+    label = (rng.random(N)[:, None] > truth).sum(axis=1).clip(max=n_classes - 1)
     return label, p
 
 
@@ -115,6 +116,8 @@ def _prepare(shell: Shell, command: str) -> None:
                 shell.run(f"veridical monitor init {store} --labels 0,1")
                 _write(_frame(["veridical", "monitor"]), folder / "first.csv")
                 shell.do(f"veridical monitor update {store} first.csv --y label --prob p")
+    if words[:3] == ["veridical", "monitor", "switch"]:  # outcomes to judge the new version by
+        shell.do(f"veridical monitor update {words[3]} first.csv --y label --prob p")
     notify = folder / "notify"
     notify.write_text("#!/bin/sh\ncat > /dev/null\n")
     notify.chmod(0o755)

@@ -77,21 +77,22 @@ def test_from_scores_to_a_watched_model(shell: Shell, method: str, n_classes: in
     np.testing.assert_allclose(np.array(computed, dtype=float), shown, atol=1e-12)
 
     shell.run("veridical export map.json --to python -o mapped.py")
-    row = ", ".join(map(repr, frame[names].row(7)))
+    row = frame[names].row(7) if n_classes > 2 else frame["p"][7]
     printed = shell.python(f"from mapped import calibrate; print(list(calibrate({row})))")
     np.testing.assert_allclose(json.loads(printed), expected[7], atol=1e-12)
 
     shell.run("veridical export map.json --to onnx -o map.onnx")
     session = needed("onnxruntime").InferenceSession(shell.folder / "map.onnx")
     (put,) = session.get_inputs()
-    scores = frame[names].to_numpy().astype(np.float64 if "double" in put.type else np.float32)
+    scores = frame["p" if n_classes == 2 else names].to_numpy()
+    scores = scores.astype(np.float64 if "double" in put.type else np.float32)
     np.testing.assert_allclose(session.run(None, {put.name: scores})[-1], expected, atol=1e-4)
 
     calibrated = shlex.quote(",".join(applied))
     if n_classes == 2:
-        said = shell.run("veridical decide --map map.json --threshold 0.2")
-        score = veridical.load(shell.folder / "map.json").inverse(0.2)
-        assert f"{float(score):.6f}" in said
+        answer = shell.run("veridical decide --map map.json --threshold 0.2 --format json")
+        score = json.loads(answer)["cutoff"]["score"]
+        np.testing.assert_array_equal(expected[:, 1] >= 0.2, frame["p"].to_numpy() >= score)
     pl.DataFrame({"class": range(n_classes), "act": 1, "wait": [0, 4, 4][:n_classes]}).write_csv(
         shell.folder / "costs.csv"
     )
@@ -99,7 +100,7 @@ def test_from_scores_to_a_watched_model(shell: Shell, method: str, n_classes: in
     shell.run(f"veridical decide out.csv --prob {both} --costs costs.csv -o decisions.csv")
     decided = pl.read_csv(shell.folder / "decisions.csv")
     wait = expected @ np.array([0, 4, 4][:n_classes])
-    assert (decided["decision"] == np.where(wait < 1, "wait", "act")).all()
+    assert (decided["action"] == np.where(wait < 1, "wait", "act")).all()
 
     asked = "--require 'ece < 0.5' --format json"
     gate = json.loads(shell.run(f"veridical check out.csv --y label --prob {both} {asked}"))
@@ -182,9 +183,12 @@ def test_saved_results_and_summaries_are_read_by_another_process(shell: Shell) -
     for name, result in made.items():
         (folder / f"{name}.json").write_text(result.to_json(), encoding="utf-8")
     code = """
-import json, pathlib, veridical
+import dataclasses, json, pathlib, typing, veridical
 from veridical import results, summaries
 names = {}
+for kind in (getattr(results, name) for name in results.__all__):
+    if dataclasses.is_dataclass(kind):
+        typing.get_type_hints(kind)  # reading back needs the types of all fields
 for path in sorted(pathlib.Path().glob("*.json")):
     kind = getattr(results, path.stem, None) or getattr(summaries, path.stem)
     names[path.stem] = kind.from_json(path.read_text(encoding="utf-8")).to_json()

@@ -86,10 +86,20 @@ class Loops:
     def sum_by_bin(
         self, p: FloatArray, y: IntArray, edges: FloatArray, grid: Grid, cells: FloatArray
     ) -> None:
-        """Add counts, sums of p and of p^2 by (bin, outcome) to `cells` of shape (3, 2 B)."""
+        """Add counts, sums of p and of p^2 by (bin, outcome) to `cells` of shape (3, 2 B).
+
+        Sums of blocks are added up, which keeps rounding small.
+        """
         codes = plain(y, np.int64)
-        sizes = ctypes.c_int64(len(p)), pointer(p), pointer(codes), ctypes.c_int64(len(edges) - 1)
-        self._of_kind("sum_by_bin")(*sizes, pointer(edges), *_as_c(grid), pointer(cells))
+        add, part = self._of_kind("sum_by_bin"), np.empty_like(cells)
+        bins = ctypes.c_int64(len(edges) - 1), pointer(edges), *_as_c(grid), pointer(part)
+        first_p, first_code = _address(p), _address(codes)
+        for block in row_blocks(len(p)):
+            part[:] = 0
+            starts = first_p + block.start * p.itemsize, first_code + block.start * codes.itemsize
+            rows = ctypes.c_int64(block.stop - block.start)
+            add(rows, *map(ctypes.c_void_p, starts), *bins)
+            cells += part
 
     def sum_by_class(self, p: FloatArray, edges: FloatArray, grid: Grid, cells: FloatArray) -> None:
         """Add counts, sums of p and of p^2 by (class, bin) to `cells` of shape (3, K, B)."""

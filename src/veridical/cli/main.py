@@ -8,11 +8,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from veridical import __version__
 from veridical.cli.shared.parser import BAD_INPUT, Parser
 from veridical.exceptions import VeridicalError
+
+TYPE_CHECKING = False  # `typing` takes as long to import as the parser itself
+if TYPE_CHECKING:
+    from typing import Any
 
 FAILED = 1
 INTERRUPTED = 130  # as shells say it of a program that Ctrl-C has ended

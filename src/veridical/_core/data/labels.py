@@ -40,9 +40,8 @@ def encode_labels(
         check_text(given.tolist(), caller=caller, param="labels")
         return _encode_given(y, given, caller)
     if _are_indices(y, n_classes):
-        codes = y.astype(np.int64, copy=False)  # products of narrower codes would overflow
         classes = (False, True) if y.dtype == bool and n_classes == 2 else tuple(range(n_classes))
-        return codes, classes
+        return y.astype(np.int64, copy=False), classes  # products of narrower codes overflow
     values, codes = _unique(y, caller)
     if len(values) > n_classes:
         got = f"{len(values)} classes ({preview(values)}) for {_columns(n_classes)}"
@@ -78,8 +77,9 @@ _NO_LABEL_OBJECTS = {
 def check_label_array(y_true: ArrayLike, *, caller: str, drops: bool = False) -> Array:
     """Return `y_true` as a new 1-d array of labels free of missing values.
 
-    It is a copy, because compiled loops use labels as indices: another thread, or whoever writes to
-    a memory-mapped file, may change the caller's labels after they were checked. `drops` says whether the caller has an option to drop those rows, for advice.
+    It is a copy, because compiled loops use labels as indices: another thread, or a program that
+    writes to a memory-mapped file, may change the caller's labels after the check. `drops` says
+    whether the caller has an option to drop those rows, for advice.
     """
     y = to_numpy(y_true, caller=caller, param="y_true")
     if y.ndim == 2 and y.shape[1] == 1:

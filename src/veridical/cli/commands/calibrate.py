@@ -39,7 +39,8 @@ examples:
   veridical calibrate predictions.csv -o calibrator.json
   veridical calibrate predictions.csv --y outcome --prob p_yes --method platt -o calibrator.json
   veridical calibrate credit.csv --y Status --prob PD --pos-label bad -o calibrator.json
-  veridical calibrate scores.parquet --y label --prob 'z_*' --input logit -o calibrator.json
+  veridical calibrate scores.parquet --y label --prob 'z_*' --input logit \\
+      --method temperature -o calibrator.json
   veridical apply calibrator.json new.csv -o calibrated.csv
 
 methods:

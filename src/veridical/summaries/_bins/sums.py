@@ -160,12 +160,9 @@ def _compiled_sums(
 ) -> tuple[Sums, dict[str, FloatArray]]:
     grid = partition.grid
     assert grid is not None
-    cells = np.zeros((5, 2 * partition.n_cells))
+    cells = np.empty((5, 2 * partition.n_cells))
     edges, shape = partition.edges.astype(sample.p.dtype), (*grid, partition.closed == "left")
-    for block in row_blocks(sample.n):
-        part = np.zeros((3, 2 * partition.n_cells))
-        loops.sum_by_bin(sample.p[block], sample.y[block], edges, shape, part)
-        cells[0] += part[0]
-        cells[3:] += part[1:]
-    cells[1:3] = cells[0]
+    sums = np.zeros((3, 2 * partition.n_cells))
+    loops.sum_by_bin(sample.p, sample.y, edges, shape, sums)
+    cells[:3], cells[3:] = sums[0], sums[1:]
     return from_cells(cells), {}
