@@ -40,9 +40,11 @@ kernel:  ## Compile the loops in C beside the sources, as an installation does
 
 .PHONY: sanitize
 sanitize:  ## Tests of the loops in C, compiled with AddressSanitizer and UndefinedBehaviorSanitizer
-	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" $(PYTHON) hatch_build.py
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	$(PYTHON) -m pytest -n 0 -q -k "not spark and not dask" tests/_core/test_label_races.py tests/engines/test_kernel.py
+	$(PYTHON) -m pytest -n 0 -q -k "not spark and not dask" tests/_core/test_label_races.py tests/_core/test_kernels.py \
+	tests/engines/test_kernel.py tests/summaries tests/inference/test_interval_kernels.py; \
+	status=$$?; $(PYTHON) hatch_build.py; exit $$status
 
 .PHONY: bench
 bench:  ## Compare speed with other packages; writes docs/evidence

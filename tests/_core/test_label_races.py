@@ -1,6 +1,6 @@
 """Labels that change during a call, by a thread or through a file, never become indices unchecked.
 
-`make sanitize` runs this with AddressSanitizer and UndefinedBehaviorSanitizer.
+`make sanitize` runs this on loops that are compiled with sanitizers.
 """
 
 from __future__ import annotations
@@ -15,26 +15,8 @@ import numpy as np
 import pytest
 
 import veridical as v
-from veridical._core import loops
 
-ROOT, N, FAR = Path(__file__).parents[2], 100_000, 1 << 40
-
-
-@pytest.fixture(scope="module")
-def _compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Use loops that are compiled now, by the compiler of the environment."""
-    folder = tmp_path_factory.mktemp("loops")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT))
-        from hatch_build import NAME, compile_kernel
-
-        if not compile_kernel(ROOT, folder / NAME):
-            pytest.skip("there is no compiler")
-        patch.setattr(loops, "__file__", str(folder / "loops.py"))
-        loops.library.cache_clear()
-        assert loops.library() is not None
-        yield
-    loops.library.cache_clear()
+N, FAR = 100_000, 1 << 40
 
 
 @contextmanager
@@ -56,7 +38,6 @@ def _changing(y: np.ndarray) -> Iterator[None]:
         thread.join()
 
 
-@pytest.mark.usefixtures("_compiled")
 @pytest.mark.parametrize("n_classes", [2, 10])
 @pytest.mark.parametrize("mapped", [False, True], ids=["thread", "file"])
 def test_labels_that_change_during_a_call(mapped: bool, n_classes: int, tmp_path: Path) -> None:
@@ -82,7 +63,6 @@ def test_labels_that_change_during_a_call(mapped: bool, n_classes: int, tmp_path
         sys.setswitchinterval(interval)
 
 
-@pytest.mark.usefixtures("_compiled")
 def test_bytes_of_booleans_are_no_indices() -> None:
     p, y = np.full(N, 0.5), np.full(N, 255, dtype=np.uint8)
     y[::2] = 0
