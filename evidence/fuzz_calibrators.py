@@ -107,6 +107,12 @@ def drawn_candidates(rng: np.random.Generator, n_classes: int) -> list[Calibrato
     return [suitable[int(rng.integers(len(suitable)))]]
 
 
+def check_candidates(auto: AutoCalibrator) -> None:
+    """Raise if a candidate was left out because it failed: that would hide its error."""
+    failures = [row.note for row in auto.evidence_.candidates if "cannot be fitted" in row.note]
+    assert not failures, failures[0]
+
+
 def check_case(number: int) -> str:
     """Fit and check one case, and return what was fitted."""
     rng = np.random.default_rng(number)
@@ -124,16 +130,20 @@ def check_case(number: int) -> str:
     if kind != "classifier":
         if n_classes == 2 and rng.random() < 0.5:
             p, new = p[:, 1], np.concatenate([new[:, 1], SMALL, NEARLY_ONE])
-        q = auto.fit(p, y, weight).predict_proba(new)
+        fitted_auto = auto.fit(p, y, weight)
+        q = fitted_auto.predict_proba(new)
     elif rng.random() < 0.5:
         model = CalibratedClassifier(ReturnedScores().fit(p, y), auto, cv="prefit")
-        q = model.fit(p, y, weight).predict_proba(new)
+        fitted_auto = model.fit(p, y, weight).pairs_[0].calibrator
+        q = model.predict_proba(new)
     else:
         kind = "naive Bayes"
         shift = rng.normal(0, rng.choice([1.0, 10.0, 40.0]), (n_classes, 2))
         X = shift[y] + rng.normal(0, 1, (n, 2))
         model = CalibratedClassifier(GaussianNB(), auto, cv=3).fit(X, y, weight)
+        fitted_auto = model.pairs_[0].calibrator
         q = model.predict_proba(np.concatenate([X, X[::-1] + rng.normal(0, 20, X.shape)]))
+    check_candidates(fitted_auto)
     assert np.isfinite(q).all(), "not a finite number"
     assert q.min() >= 0, "below zero"
     assert q.max() <= 1, "above one"
