@@ -127,8 +127,8 @@ class IsotonicCalibrator(BinaryCalibrator):
             share = 1 / (1 + rows.size ** (2 / 3))
             rank_knots, ranks = _ranks(pooled)
             both = np.union1d(knots, rank_knots)
-            rank = share * np.interp(both, rank_knots, ranks)
-            knots, values = both, (1 - share) * np.interp(both, knots, values) + rank
+            rank = share * interpolate(rank_knots, ranks, both)
+            knots, values = both, (1 - share) * interpolate(knots, values, both) + rank
             tail = share / 4
         self.knots_ = knots
         self.values_ = mix(values, rows.size, self.laplace)

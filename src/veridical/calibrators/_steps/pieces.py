@@ -51,9 +51,10 @@ def steps(
 
 
 def interpolate(knots: FloatArray, values: FloatArray, scores: FloatArray) -> FloatArray:
-    """Linear interpolation between increasing knots, constant outside: `numpy.interp`, faster."""
-    if len(scores) < _WORTHWHILE and not _by_bits(knots, scores):
-        return np.interp(scores, knots, values)
+    """Linear interpolation between increasing knots, constant outside.
+
+    Faster than `numpy.interp`, and finite: the slope between two denormal knots overflows there.
+    """
     rises = np.concatenate([[0.0], slopes_between(knots, values), [0.0]])
     start, base = np.append(knots[0], knots), np.append(values[0], values)
     result = np.empty(len(scores))
@@ -62,7 +63,8 @@ def interpolate(knots: FloatArray, values: FloatArray, scores: FloatArray) -> Fl
         part *= rises.take(index)
         part += base.take(index)
         result[block] = part
-    return result
+    # Rounding must not lead beyond the values: above 1 there is no probability.
+    return np.clip(result, values.min(), values.max(), out=result)
 
 
 def located(edges: FloatArray, scores: FloatArray, side: Side) -> Iterator[tuple[slice, IntArray]]:

@@ -185,10 +185,11 @@ class ScalingBinningCalibrator(BinaryCalibrator):
             notes = self.scaling_._fit_map(scores, rows)
         pooled = pool_rows(self._scaled(scores), rows)
         ends = pooled.equal_mass(wanted)
-        at = np.append(0, ends + 1)
-        cum_p = np.append(0.0, np.cumsum(pooled.weight * pooled.value))
+        starts = np.append(0, ends[:-1] + 1)
         self.edges_ = pooled.edges_after(ends)[1:-1]
-        self.values_ = np.diff(cum_p[at]) / np.diff(pooled.cum_w[at])
+        # Both sums add in the same order, so that no mean of probabilities is above 1 by rounding.
+        positive = np.add.reduceat(pooled.weight * pooled.value, starts)
+        self.values_ = positive / np.add.reduceat(pooled.weight, starts)
         return notes
 
     def _scaled(self, scores: BinaryScores) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,14 +24,12 @@ from veridical.calibrators.core import (
     CheckedRows,
     Notes,
     fit_part,
-    fit_part_if_possible,
     fresh_part,
     has_formula,
     held_out_masses,
     rows_of_mass,
 )
 from veridical.calibrators.judging import fit_path, paths_of
-from veridical.exceptions import InvalidInputError
 from veridical.selection._auto import gate, pruning, weighing
 from veridical.selection._auto.candidates import Candidate
 
@@ -140,7 +139,7 @@ def choose(
         len(used.y),
         notes,
     )
-    return _with_map(_weighed(start, strategy), rows, compact=compact)
+    return _with_map(_weighed(start, strategy), rows, used, compact=compact)
 
 
 def _cross_fits(
@@ -161,12 +160,20 @@ def _cross_fits(
         if number in paths:
             path = paths[number]
             path.sort(key=lambda i: -parts[i].get_params()["strength"])
-            fits = weighing.cross_fit_path([parts[i] for i in path], folds, steps, until=until)
+            fits = weighing.result_or_reason(
+                partial(
+                    weighing.cross_fit_path, [parts[i] for i in path], folds, steps, until=until
+                )
+            )
+            if isinstance(fits, LeftOut):
+                fits = [fits] * len(path)
             found.update(zip(path, fits, strict=True))
         elif number not in found:
             rivals = [f for f in found.values() if isinstance(f, weighing.CrossFit)]
             given = [fit.given for fit in rivals] if costly[number] else []
-            found[number] = weighing.cross_fit(part, folds, steps, until=until, rivals=given)
+            found[number] = weighing.result_or_reason(
+                partial(weighing.cross_fit, part, folds, steps, until=until, rivals=given)
+            )
     return [found[number] for number in range(len(parts))]
 
 
@@ -352,25 +359,25 @@ def _weighed(choice: CalibratorChoice, strategy: str) -> CalibratorChoice:
     return replace(choice, weights=weights, identity_weight=shares.identity)
 
 
-def _with_map(choice: CalibratorChoice, rows: CheckedRows, *, compact: bool) -> CalibratorChoice:
+def _with_map(
+    choice: CalibratorChoice, rows: CheckedRows, used: CheckedRows, *, compact: bool
+) -> CalibratorChoice:
     """With its map: each candidate fitted once to all rows, or the maps of the folds averaged."""
     if choice.identity_weight == 1:
         return choice
     kept = [(w, t) for w, t in zip(choice.weights.tolist(), choice.tried, strict=True) if w > 0]
     notes = choice.notes
-    if len(kept) == 1 and choice.identity_weight == 0:
-        only = kept[0][1].calibrator
-        [found] = _fitted_to_all([kept[0][1]], rows)
-        notes += fit_part(only, rows) if found is None else found
-        return replace(choice, calibrator=only, notes=notes)
-    fits: list[Notes | None] = [None] * len(kept)
-    if compact or choice.n_used < len(rows.y):
-        fits = _fitted_to_all([each for _, each in kept], rows)
+    alone = len(kept) == 1 and choice.identity_weight == 0
+    fits: list[Notes | LeftOut] = [LeftOut("fitted to folds only")] * len(kept)
+    if alone or compact or choice.n_used < len(rows.y):
+        fits = _fitted_to_all([each for _, each in kept], rows, used)
+    if alone and not isinstance(fits[0], LeftOut):
+        return replace(choice, calibrator=kept[0][1].calibrator, notes=notes + fits[0])
     parts: list[Calibrator] = []
     weights: list[float] = []
     for (weight, each), found in zip(kept, fits, strict=True):
         maps = list(each.fit.maps) if each.fit is not None else []
-        if found is not None:
+        if not isinstance(found, LeftOut):
             maps, notes = [each.calibrator], notes + found
         parts += maps
         weights += [weight / len(maps)] * len(maps)
@@ -382,23 +389,29 @@ def _with_map(choice: CalibratorChoice, rows: CheckedRows, *, compact: bool) -> 
     return replace(choice, calibrator=_followed(pool) if compact else pool, notes=notes)
 
 
-def _fitted_to_all(tried: Sequence[TriedCandidate], rows: CheckedRows) -> list[Notes | None]:
-    """Fit candidates to all rows, ridges from where they ended in the first fold; None: cannot."""
-    found: dict[int, Notes | None] = {}
+def _fitted_to_all(
+    tried: Sequence[TriedCandidate], rows: CheckedRows, used: CheckedRows
+) -> list[Notes | LeftOut]:
+    """Fit candidates to all rows, ridges from where they ended in the first fold.
+
+    Each has to predict the rows that took part in the comparison; the reason if one cannot.
+    """
     parts = [each.calibrator for each in tried]
+    fits: dict[int, Notes] = {}
     for path in paths_of(parts):
-        fit, chosen = tried[path[0]].fit, [parts[i] for i in path]
-        if fit is None or fit.path is None:
-            continue
-        try:
-            notes = fit_path(chosen, rows, fit.path.among(chosen)).notes
-        except InvalidInputError:
-            continue
-        found.update({i: notes if i == path[0] else () for i in path})
-    for number, part in enumerate(parts):
-        if number not in found:
-            found[number] = fit_part_if_possible(part, rows)
-    return [found[number] for number in range(len(parts))]
+        fit, ridges = tried[path[0]].fit, [parts[i] for i in path]
+        if fit is not None and fit.path is not None:
+            start = fit.path.among(ridges)
+            joint_fit = weighing.result_or_reason(partial(fit_path, ridges, rows, start))
+            if not isinstance(joint_fit, LeftOut):
+                fits.update({i: joint_fit.notes if i == path[0] else () for i in path})
+
+    def fitted(number: int) -> Notes:
+        notes = fits[number] if number in fits else fit_part(parts[number], rows)
+        weighing.checked_predictions(parts[number], used.values)
+        return notes
+
+    return [weighing.result_or_reason(partial(fitted, number)) for number in range(len(parts))]
 
 
 def _followed(pool: Calibrator) -> Calibrator:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from veridical.calibrators import Calibrator
 from veridical.calibrators.core import (
     CheckedRows,
     Notes,
-    fit_part_if_possible,
+    fit_part,
     fresh_part,
     held_out_masses,
     row_masses,
@@ -26,7 +27,7 @@ from veridical.calibrators.core import (
     smallest_share,
 )
 from veridical.calibrators.judging import RidgePath, fit_path
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import invalid
 from veridical.inference.intervals import make_units, standard_error
 
 
@@ -118,6 +119,33 @@ def make_folds(
     return found
 
 
+_Result = TypeVar("_Result")
+
+
+def result_or_reason(attempt: Callable[[], _Result]) -> _Result | LeftOut:
+    """Return what an attempt with a candidate returns, or why these rows do not allow it.
+
+    Refused rows, wrong predictions and failed arithmetic leave a candidate out, and the evidence
+    shows the reason. Other errors, such as a `TypeError`, are mistakes in a program and are raised.
+    """
+    try:
+        return attempt()
+    except (ValueError, ArithmeticError) as error:  # `LinAlgError` is a `ValueError`
+        first_line = str(error).partition("\n")[0]
+        return LeftOut(f"cannot be fitted or applied to parts of these rows ({first_line})")
+
+
+def checked_predictions(map: Calibrator, values: FloatArray) -> FloatArray:
+    """Predictions of a candidate; raises unless all of them are probabilities."""
+    p = map.predict_proba(values)
+    wrong = ~((p >= 0) & (p <= 1))  # also true for NaN
+    if wrong.any():
+        got = f"{p[wrong][0]} ({np.count_nonzero(wrong)} of {p.size} values)"
+        hint = "the calibrator has an error, or its formula overflows for these rows."
+        raise invalid(type(map).__name__, "predict_proba", "in [0, 1]", got, hint=hint)
+    return p
+
+
 def cross_fit(
     part: Calibrator,
     folds: Sequence[Fold],
@@ -126,7 +154,7 @@ def cross_fit(
     until: float | None = None,
     rivals: Sequence[FloatArray] = (),
 ) -> CrossFit | LeftOut:
-    """Fit a copy of `part` to every fold's kept rows, or say why that was not done.
+    """Fit a copy of `part` to every fold's kept rows, or say why it was given up.
 
     `steps` is advanced once a fold: it draws the progress bar. `until` is a time of
     `time.perf_counter` at which the last fold would have to be done. `rivals` are what others said
@@ -142,12 +170,9 @@ def cross_fit(
             return LeftOut("time was up")
         next(steps, None)
         map = fresh_part(part)
-        found = fit_part_if_possible(map, fold.kept)
-        if found is None:
-            return LeftOut("cannot be fitted to parts of these rows")
-        given.append(map.predict_proba(fold.held.values))
+        notes += fit_part(map, fold.kept)
+        given.append(checked_predictions(map, fold.held.values))
         maps.append(map)
-        notes += found
         if rivals and len(maps) == looked and _is_behind(given, folds[:looked], rivals):
             return LeftOut("others do better on the first rows held out")
     if not maps:
@@ -207,14 +232,11 @@ def cross_fit_path(
         for _ in parts:
             next(steps, None)
         own = [fresh_part(part) for part in alive]
-        try:
-            path = fit_path(own, fold.kept, first.among(own) if first else None, roughly=True)
-        except InvalidInputError:
-            return [LeftOut("cannot be fitted to parts of these rows")] * len(parts)
+        path = fit_path(own, fold.kept, first.among(own) if first else None, roughly=True)
         notes += path.notes
         first = first or path
         for said, kept, part in zip(given, maps, own, strict=False):
-            said.append(part.predict_proba(fold.held.values))
+            said.append(checked_predictions(part, fold.held.values))
             kept.append(part)
         if number + 1 == looked:
             losses = [_loss(said, folds[:looked]) for said in given]
@@ -251,7 +273,7 @@ def others_of_first(folds: Sequence[Fold]) -> list[Fold]:
 
 def _given_to_own(map: Calibrator, folds: Sequence[Fold]) -> FloatArray:
     """What the map of the first fold gave to the outcomes of rows it was fitted to."""
-    said = [(map.predict_proba(f.held.values), f.held.y) for f in others_of_first(folds)]
+    said = [(checked_predictions(map, f.held.values), f.held.y) for f in others_of_first(folds)]
     return np.concatenate([p[np.arange(len(y)), y] for p, y in said]) if said else np.empty(0)
 
 
