@@ -8,6 +8,8 @@ import inspect
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import counting
+
 import veridical
 
 ROOT = Path(veridical.__file__).parent
@@ -131,3 +133,38 @@ def test_a_quick_run_enters_every_room():
     assert all((tests.parent / place).exists() for place in listed)
     tested = {path.name for path in tests.iterdir() if path.name in ROOMS | {"_core"}}
     assert tested <= {Path(place).parts[1] for place in listed}
+
+
+def test_nothing_grows_beyond_its_budget():
+    """Budgets only go down; see budget.toml."""
+    budget = counting.read_budget()
+    above = [
+        f"{table}: {count} {name}, budget {budget.get(table, {}).get(name, 0)}"
+        for table, counts in counting.all_counts().items()
+        for name, count in counts.items()
+        if count > budget.get(table, {}).get(name, 0)
+    ]
+    assert above == []
+
+
+def test_how_code_is_counted():
+    text = '''
+"""Docstring."""
+import os
+
+
+def long(a, *, b=1):
+    """Docstring."""
+    # A comment.
+    if a and b or a:
+        return isinstance(a, (BinarySample, int))
+    return [kind == "vector" for kind in b if kind]
+'''
+    expected = {
+        "files": 1, "lines": 11, "lines of code": 4, "statements": 7, "functions": 1,
+        "parameters": 2, "checks of problem kinds": 2, "long functions": 0, "complex functions": 0,
+    }  # fmt: skip
+    assert dict(counting.count_file(text)) == expected
+    branches = "\n".join(f"    if a == {i}:\n        pass" for i in range(15))
+    filled = counting.count_file(f"def f(a):\n{branches}\n" + "    a = 1\n" * 21)
+    assert (filled["complex functions"], filled["long functions"]) == (1, 1)
