@@ -140,7 +140,8 @@ def _check_shape(p: FloatArray, *, caller: str, param: str, hint: str = _ROWS) -
         p = p[:, 0]
     if p.ndim not in (1, 2) or (p.ndim == 2 and p.shape[1] == 0):
         raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
-    return p
+    # NumPy adds in another order, and so rounds differently, if the memory is laid out otherwise.
+    return np.ascontiguousarray(p)
 
 
 def _check_values(

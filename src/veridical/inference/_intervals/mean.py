@@ -26,6 +26,9 @@ METHODS = ("analytic", "percentile", "basic", "bca")
 _BLOCK_DRAWS = 1 << 22
 _DRAWN_ONE_BY_ONE = 1 << 14  # units; of more, those that are alike are drawn together
 _ENDS, _CELLS = 256, 512
+# Mean scores of the same softmax, computed in six orders of operations for 2 to 1,000 classes,
+# differ by at most 6 units of rounding. Twice as many would still tell 1e-14 from zero.
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,19 @@ def normal_interval(estimate: float, spread: float, level: float) -> MeanInterva
     surely = math.inf if estimate != 0 else 0.0
     deviation = abs(estimate) / spread if spread > 0 else surely
     return MeanInterval(estimate, estimate - half, estimate + half, float(2 * ndtr(-deviation)))
+
+
+def drop_rounding(
+    interval: MeanInterval, first: float, second: float, *, least: float = 1.0
+) -> MeanInterval:
+    """Interval of a difference of two figures, which is zero if it is within their rounding.
+
+    Predictions are rounded relative to one, so figures of at most one are not known any better;
+    `least` is another bound below which figures count as that large.
+    """
+    if abs(interval.estimate) > _ROUNDING * max(least, abs(first), abs(second)):
+        return interval
+    return MeanInterval(0.0, min(interval.low, 0.0), max(interval.high, 0.0), 1.0)
 
 
 def standard_error(units: Units) -> float:
