@@ -1,5 +1,7 @@
 """A row of frequency f is f outcomes: the same rows written out give the same null levels."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -171,3 +173,27 @@ def test_bootstraps_of_a_function_draw_as_many_rows_beyond_those_written_out(
     monkeypatch.setattr("veridical._core.resampling.rows.MOST_REPEATED", 100)
     # The relative standard error of either width is about 5%.
     assert abs(np.log(width(weight) / expected)) < 0.3
+
+
+def test_many_classes_are_not_written_out_beyond_a_bounded_memory():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(1000), 40)
+    y = rng.integers(0, 1000, 40)
+    options = {
+        "lens": "classwise",
+        "labels": np.arange(1000),
+        "n_resamples": 1,
+        "rng": 0,
+        **FREQUENCY,
+    }
+    tracemalloc.start()
+    veridical.null_level(BinnedError(), y, p, sample_weight=np.full(40, 1000), **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 2**20  # written out, 40,000 rows of 1,000 classes are 320 MB
+
+
+def test_more_rows_than_a_float_counts_are_refused():
+    y, p, frequency, _ = rows(3)
+    with pytest.raises(veridical.InvalidInputError, match="counts of at most 9"):
+        veridical.null_level(BrierScore(), y, p, sample_weight=frequency * 1e18, **FREQUENCY)
