@@ -14,7 +14,7 @@ from veridical.binning import UniformBins
 from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.sums import SumsSource
 from veridical.frames.grid import PairedSums, paired_sums
-from veridical.inference.intervals import IntervalOptions, drop_rounding, normal_interval
+from veridical.inference.intervals import IntervalOptions, normal_interval
 from veridical.lenses import Binary
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest, Difference
@@ -140,7 +140,7 @@ class SumModels:
         spread = math.sqrt(max(w2_d2 - 2 * mean * w2_d + mean**2 * square, 0.0)) / total
         interval = normal_interval(values[0] - values[1], spread, level)
         return Difference(
-            **drop_rounding(interval, *values)._asdict(),
+            **interval.drop_rounding(*values)._asdict(),
             **IntervalOptions("analytic", level).fields,
             estimator=name,
             definition=definition,

@@ -20,7 +20,6 @@ from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
     Units,
-    drop_rounding,
     make_units,
     mean_interval,
     normal_interval,
@@ -154,7 +153,7 @@ def gain_core(
     support = difference_support(estimator, (before.problem, after.problem), gains.held_out)
     found = gain_interval(gains, options, support=support)
     second = estimator.measure(before.problem)
-    found = drop_rounding(found, second, second)
+    found = found.drop_rounding(second, second)
     return Difference(
         estimate=-found.estimate,
         low=-found.high,

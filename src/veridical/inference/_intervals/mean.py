@@ -86,6 +86,16 @@ class MeanInterval(NamedTuple):
         """Estimate and limits as an interval keeps them."""
         return {"estimate": self.estimate, "low": self.low, "high": self.high}
 
+    def drop_rounding(self, first: float, second: float, *, least: float = 1.0) -> MeanInterval:
+        """Return the interval of a difference of two figures: zero if within their rounding.
+
+        Predictions are rounded relative to one, so figures of at most one are not known any
+        better; `least` is another bound below which figures count as that large.
+        """
+        if abs(self.estimate) > _ROUNDING * max(least, abs(first), abs(second)):
+            return self
+        return MeanInterval(0.0, min(self.low, 0.0), max(self.high, 0.0), 1.0)
+
 
 @dataclass(frozen=True)
 class Units:
@@ -228,19 +238,6 @@ def normal_interval(estimate: float, spread: float, level: float) -> MeanInterva
     surely = math.inf if estimate != 0 else 0.0
     deviation = abs(estimate) / spread if spread > 0 else surely
     return MeanInterval(estimate, estimate - half, estimate + half, float(2 * ndtr(-deviation)))
-
-
-def drop_rounding(
-    interval: MeanInterval, first: float, second: float, *, least: float = 1.0
-) -> MeanInterval:
-    """Interval of a difference of two figures, which is zero if it is within their rounding.
-
-    Predictions are rounded relative to one, so figures of at most one are not known any better;
-    `least` is another bound below which figures count as that large.
-    """
-    if abs(interval.estimate) > _ROUNDING * max(least, abs(first), abs(second)):
-        return interval
-    return MeanInterval(0.0, min(interval.low, 0.0), max(interval.high, 0.0), 1.0)
 
 
 def standard_error(units: Units) -> float:

@@ -17,7 +17,6 @@ from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
     check_interval_options,
-    drop_rounding,
     make_units,
     mean_interval,
     normal_interval,
@@ -176,10 +175,10 @@ def difference_core(
         found, notes = resampled_interval(
             estimator, problems, options, groups=groups, caller=_CALLER
         )
-        found = drop_rounding(found, first, second, least=0.0)
+        found = found.drop_rounding(first, second, least=0.0)
     else:
         found, first, second, name = _by_rows(estimator, pair, options, groups, kept)
-        found = drop_rounding(found, first, second)
+        found = found.drop_rounding(first, second)
     difference = Difference(
         **found._asdict(),
         **options.fields,
