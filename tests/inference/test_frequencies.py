@@ -1,11 +1,13 @@
 """A row of frequency f is f outcomes: the same rows written out give the same null levels."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import veridical
 from veridical.binning import UniformBins
-from veridical.miscalibration import BinnedError, BrierScore
+from veridical.miscalibration import BinnedError, BrierScore, FunctionMeasure, LogScore
 
 FREQUENCY = {"weight_type": "frequency"}
 
@@ -99,3 +101,99 @@ def test_draws_by_counts_do_not_depend_on_the_order_of_rows():
         for at in (np.arange(len(y)), order)
     ]
     np.testing.assert_allclose(levels[0].sample, levels[1].sample, atol=1e-12)
+
+
+def weighted_and_written_out(function, n_classes):
+    """Call with 30 rows of frequency 1 to 29, and with their copies: 450 rows."""
+    y, p, frequency, written_out = rows(n_classes, n=30)
+    y[:n_classes], p = np.arange(n_classes), p if n_classes > 2 else p[:, 1]
+    one = function(y, p, {"sample_weight": frequency, **FREQUENCY})
+    return one, function(y[written_out], p[written_out], {})
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_limits_of_a_log_score_count_the_surprises_of_every_copy(n_classes):
+    one, other = weighted_and_written_out(
+        lambda y, p, weight: veridical.bootstrap_interval(LogScore(), y, p, **weight), n_classes
+    )
+    np.testing.assert_allclose((one.low, one.high), (other.low, other.high), rtol=1e-9)
+
+
+@pytest.mark.parametrize("score", [BrierScore(), LogScore()])
+def test_differences_of_models_count_every_copy(score):
+    """One model is above the other everywhere, which 200 rows are enough to believe."""
+
+    def difference(y, p, weight):
+        return veridical.inference.paired_difference(score, y, p, p**1.1, **weight)
+
+    one, other = weighted_and_written_out(difference, 2)
+    for name in ("estimate", "low", "high", "pvalue"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("null", ["asymptotic", "monte-carlo"])
+def test_limits_of_a_recalibration_line_count_every_copy(null):
+    def limits(y, p, weight):
+        test = veridical.cox_test(y, p, null=null, n_resamples=20, rng=0, **weight)
+        lines = [*test.slopes, *test.intercepts]
+        return [limit for each in lines for limit in (each.low, each.high)]
+
+    one, other = weighted_and_written_out(limits, 2)
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_limits_of_all_figures_count_every_copy(n_classes):
+    def limits(y, p, weight):
+        return veridical.evaluate(y, p, n_resamples=20, rng=0, **weight).limits
+
+    one, other = weighted_and_written_out(limits, n_classes)
+    assert set(one) == set(other)
+    for name in one:
+        np.testing.assert_allclose(one[name], other[name], rtol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_bootstraps_of_a_function_draw_as_many_rows_beyond_those_written_out(
+    n_classes, monkeypatch
+):
+    def mean_square(y, p, sample_weight=None):
+        return float(np.average(p.reshape(len(y), -1)[:, -1] ** 2, weights=sample_weight))
+
+    def width(weight):
+        found = veridical.bootstrap_interval(
+            FunctionMeasure(mean_square), y, p, n_resamples=400, rng=0, **weight
+        )
+        return found.high - found.low
+
+    y, p, frequency, _ = rows(n_classes)
+    weight = {"sample_weight": frequency, **FREQUENCY}
+    expected = width(weight)
+    monkeypatch.setattr("veridical._core.resampling.rows.MOST_REPEATED", 100)
+    # The relative standard error of either width is about 5%.
+    assert abs(np.log(width(weight) / expected)) < 0.3
+
+
+def test_many_classes_are_not_written_out_beyond_a_bounded_memory():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(1000), 40)
+    y = rng.integers(0, 1000, 40)
+    options = {
+        "lens": "classwise",
+        "labels": np.arange(1000),
+        "n_resamples": 1,
+        "rng": 0,
+        **FREQUENCY,
+    }
+    tracemalloc.start()
+    veridical.null_level(BinnedError(), y, p, sample_weight=np.full(40, 1000), **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 2**20  # written out, 40,000 rows of 1,000 classes are 320 MB
+
+
+def test_more_rows_than_a_float_counts_are_refused():
+    y, p, frequency, _ = rows(3)
+    with pytest.raises(veridical.InvalidInputError, match="counts of at most 9"):
+        veridical.null_level(BrierScore(), y, p, sample_weight=frequency * 1e18, **FREQUENCY)

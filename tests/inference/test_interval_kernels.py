@@ -64,13 +64,14 @@ def test_two_outcomes_have_the_support_of_a_loop_over_rows(seed):
     with np.errstate(divide="ignore"):
         losses = -np.log(chance)
     seen = rng.random(4) * 0.2
+    copies = rng.integers(1, 5, len(p)).astype(np.float64)
     likely, surprises = [], []
     for row, (a, b) in enumerate(chance):
         top = 0 if a >= b else 1
         likely.append(losses[row, top])
         other = 1 - top
         if chance[row, other] > 0 and math.isfinite(losses[row, other]):
-            surprises.append((losses[row, other], math.sqrt(chance[row, other])))
+            surprises.append((losses[row, other], copies[row] * math.sqrt(chance[row, other])))
     surprises.sort()
     total = sum(weight for _, weight in surprises)
     tail = min(max(0.5, 0.01 * total), 0.05 * total)
@@ -83,7 +84,7 @@ def test_two_outcomes_have_the_support_of_a_loop_over_rows(seed):
                 ends.append(value)
                 break
     every = [*likely, *ends, *seen]
-    found = expected_support(losses, chance, seen)
+    found = expected_support(losses, chance, seen, copies)
     assert found.lowest == pytest.approx(min(every), abs=1e-15)
     assert found.highest == pytest.approx(max(every), rel=1e-12)
 

@@ -140,7 +140,8 @@ def _check_shape(p: FloatArray, *, caller: str, param: str, hint: str = _ROWS) -
         p = p[:, 0]
     if p.ndim not in (1, 2) or (p.ndim == 2 and p.shape[1] == 0):
         raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
-    return p
+    # NumPy adds in another order, and so rounds differently, if the memory is laid out otherwise.
+    return np.ascontiguousarray(p)
 
 
 def _check_values(
@@ -238,6 +239,7 @@ def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray
 
 
 _WIDEST = 1e100  # ratio of weights whose squares are still numbers
+_MOST_COUNTED = 2.0**53  # rows that a float counts one by one, and that can be drawn as integers
 
 
 def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -> None:
@@ -314,10 +316,10 @@ def _usable_weights(
         return None
     if weight_type == "importance":
         return tame_weights(weight)
-    if weight.max() > _WIDEST:
-        hint = "frequencies count rows."
-        got = f"{weight.max():.3g}"
-        raise invalid(caller, "sample_weight", f"counts of at most {_WIDEST:g}", got, hint=hint)
+    if weight.sum() > _MOST_COUNTED:
+        hint = 'frequencies count rows: divide them, or use weight_type="importance".'
+        expected, got = f"counts of at most {_MOST_COUNTED:g} rows", f"{weight.sum():.3g}"
+        raise invalid(caller, "sample_weight", expected, got, hint=hint)
     return weight
 
 

@@ -62,6 +62,8 @@ _ROWS = 1 << 14  # a block of uniforms, thresholds and classes stays in the cach
 # A binomial number takes about 80 ns and an outcome 15 to 25 ns. Beyond so many outcomes per row
 # and class, counts are drawn instead; half or twice as many would at most double the time.
 _OUTCOMES_PER_COUNT = 8
+# Probabilities of rows that are written out: 32 MB. Twice as many would take twice the memory.
+_WRITTEN_OUT = 1 << 22
 
 
 def outcomes_drawn(sample: Sample) -> float:
@@ -95,7 +97,9 @@ class OutcomeDraws:
         self._counts: IntArray | None = None
         if sample.weight is not None and counts_rows(sample):
             self._counts, self._weight = sample.weight[self.order].astype(np.int64), None
-            if sample.size <= _OUTCOMES_PER_COUNT * p.size:
+            values = sample.size * (p.size / sample.n)  # of the rows, if they are written out
+            few = values <= max(_WRITTEN_OUT, _OUTCOMES_PER_COUNT * p.size)
+            if few and sample.size <= _OUTCOMES_PER_COUNT * p.size:
                 self.order, self._counts = np.repeat(self.order, self._counts), None
                 self._sample = take_repeated(sample, self.order)
                 self._places = np.arange(len(self.order))

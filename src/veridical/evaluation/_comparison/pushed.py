@@ -138,8 +138,9 @@ class SumModels:
         w_d, w2_d, w2_d2 = moments
         mean = w_d / total
         spread = math.sqrt(max(w2_d2 - 2 * mean * w2_d + mean**2 * square, 0.0)) / total
+        interval = normal_interval(values[0] - values[1], spread, level)
         return Difference(
-            **normal_interval(values[0] - values[1], spread, level)._asdict(),
+            **interval.drop_rounding(*values)._asdict(),
             **IntervalOptions("analytic", level).fields,
             estimator=name,
             definition=definition,

@@ -87,7 +87,7 @@ def _moment(rows: Rows, q: FloatArray, factor: FloatArray) -> Score:
     """Values of (y - q) times a factor, and what they may be."""
     value = (rows.y - q) * factor
     possible = np.column_stack([-q * factor, (1 - q) * factor])
-    return Score(value, *expected_support(possible, np.column_stack([1 - q, q]), value))
+    return Score(value, *expected_support(possible, np.column_stack([1 - q, q]), value, rows.shape))
 
 
 def _root(rows: Rows, x: FloatArray, offset: FloatArray, farthest: float) -> float:

@@ -99,8 +99,10 @@ def _of(rows: Rows, held: BoolArray) -> Rows:
 
 def _influence(rows: Rows, away: FloatArray) -> FloatArray:
     """What every row of the sample, or every cluster, adds to a mean, but for a factor."""
-    each = rows.each(away)
-    each = each if rows.weight is None else each * rows.weight
+    each, weight = rows.each(away), rows.weight
+    if weight is not None and rows.clusters is None and (rows.scale == 1).all():
+        weight = np.sqrt(weight)  # squares of f independent copies of a row add up to f squares
+    each = each if weight is None else each * weight
     if rows.clusters is None:
         return each
     return np.asarray(np.bincount(rows.clusters, each), dtype=np.float64)

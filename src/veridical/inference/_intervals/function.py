@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from veridical._core.numeric.order import value_order
-from veridical._core.resampling.rows import repeated_rows, take_repeated
+from veridical._core.resampling.rows import counts_rows, repeated_rows, take_repeated
 from veridical._core.runtime.progress import track
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
@@ -58,11 +59,13 @@ def resampled_interval(
         groups = None if groups is None else groups[rows]
         strata = None if strata is None else strata[rows]
         sample = _sample_of(problems[0])
-    draw = _row_draws(sample, groups, strata, caller)
+    counted = sample.weight is not None and counts_rows(sample)  # too many rows to write out
+    draw = _count_draws(sample, strata) if counted else _row_draws(sample, groups, strata, caller)
     values = np.empty(options.n_resamples)
     for index in track(options.n_resamples, f"bootstrap of {estimator.name}"):
         drawn = draw(options.rng)
-        values[index] = _difference([estimator.measure(_take(p, drawn)) for p in problems])
+        taken = [_weighted(p, drawn) if counted else _take(p, drawn) for p in problems]
+        values[index] = _difference([estimator.measure(problem) for problem in taken])
     tails = [(1 - options.level) / 2, (1 + options.level) / 2]
     low, high = (float(limit) for limit in np.quantile(values, tails))
     if options.method == "basic":
@@ -97,6 +100,36 @@ def _take(problem: Problem, rows: IntArray, *, alone: bool = False) -> Problem:
         several = problem.sample
         return ClasswiseProblem(take_repeated(several, rows) if alone else several.take(rows))
     return take_repeated(problem, rows) if alone else problem.take(rows)
+
+
+def _weighted(problem: Problem, counts: IntArray) -> Problem:
+    """The rows of a problem that were drawn, each with the number of its copies as its weight."""
+    rows = np.flatnonzero(counts)
+    taken, weight = _take(problem, rows), counts[rows].astype(np.float64)
+    if isinstance(taken, ClasswiseProblem):
+        return ClasswiseProblem(replace(taken.sample, weight=weight))
+    return replace(taken, weight=weight)
+
+
+def _count_draws(
+    sample: Sample, strata: IntArray | None
+) -> Callable[[np.random.Generator], IntArray]:
+    """A function that draws how often each row of a whole frequency is in a resample."""
+    assert sample.weight is not None
+    weight = sample.weight
+    keys = np.zeros(sample.n, dtype=np.intp) if strata is None else strata
+    order = value_order(sample.p, sample.y, weight)
+    order = order[np.argsort(keys[order], kind="stable")]
+    parts = np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
+
+    def counts(rng: np.random.Generator) -> IntArray:
+        drawn: IntArray = np.zeros(sample.n, dtype=np.int64)
+        for part in parts:
+            size = weight[part].sum()
+            drawn[part] = rng.multinomial(round(float(size)), weight[part] / size)
+        return drawn
+
+    return counts
 
 
 def _row_draws(

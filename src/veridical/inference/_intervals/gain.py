@@ -153,6 +153,7 @@ def gain_core(
     support = difference_support(estimator, (before.problem, after.problem), gains.held_out)
     found = gain_interval(gains, options, support=support)
     second = estimator.measure(before.problem)
+    found = found.drop_rounding(second, second)
     return Difference(
         estimate=-found.estimate,
         low=-found.high,

@@ -26,6 +26,10 @@ METHODS = ("analytic", "percentile", "basic", "bca")
 _BLOCK_DRAWS = 1 << 22
 _DRAWN_ONE_BY_ONE = 1 << 14  # units; of more, those that are alike are drawn together
 _ENDS, _CELLS = 256, 512
+# Mean scores of the same softmax, computed in five orders of operations for 2 to 1,000 classes (120
+# seeds), differed by at most 6 units of rounding. 1 - (1 - p) moved mean log scores by up to 1,300,
+# which this does not cover. Twice as many would still tell 1e-14 from zero.
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,16 @@ class MeanInterval(NamedTuple):
     def limits(self) -> dict[str, Any]:
         """Estimate and limits as an interval keeps them."""
         return {"estimate": self.estimate, "low": self.low, "high": self.high}
+
+    def drop_rounding(self, first: float, second: float, *, least: float = 1.0) -> MeanInterval:
+        """Return the interval of a difference of two figures: zero if within their rounding.
+
+        Predictions are rounded relative to one, so figures of at most one are not known any
+        better; `least` is another bound below which figures count as that large.
+        """
+        if abs(self.estimate) > _ROUNDING * max(least, abs(first), abs(second)):
+            return self
+        return MeanInterval(0.0, min(self.low, 0.0), max(self.high, 0.0), 1.0)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
@@ -29,6 +32,7 @@ from veridical.results import Difference
 from veridical.results.library import answers_in_kind
 
 _CALLER = "paired_difference"
+_ULPS = 4  # by which one value computed in two ways may differ; more is left to the mean
 _METHODS = ("auto", "analytic", "percentile", "basic", "bca")
 
 
@@ -160,6 +164,8 @@ def difference_core(
 
     What is `kept` of one score is not made again for another pair; samples must live as long.
     """
+    if _same_predictions(pair):
+        pair = (pair[0], pair[0])
     name, sample = estimator.name, pair[0].sample
     groups = sample.clusters
     notes: tuple[str, ...] = ()
@@ -169,8 +175,10 @@ def difference_core(
         found, notes = resampled_interval(
             estimator, problems, options, groups=groups, caller=_CALLER
         )
+        found = found.drop_rounding(first, second, least=0.0)
     else:
         found, first, second, name = _by_rows(estimator, pair, options, groups, kept)
+        found = found.drop_rounding(first, second)
     difference = Difference(
         **found._asdict(),
         **options.fields,
@@ -182,6 +190,20 @@ def difference_core(
         second=second,
     )
     return difference, notes
+
+
+def _same_predictions(pair: tuple[Induced, Induced]) -> bool:
+    """Whether all predictions of two models agree but for the rounding of their type.
+
+    Such rounding may move a prediction across the edge of a bin or decide a tie of two classes,
+    which would be seen in a figure.
+    """
+    one, two = (each.sample.p for each in pair)
+    rounding = _ULPS * max(float(np.finfo(p.dtype).eps) for p in (one, two))
+    return one.shape == two.shape and all(
+        bool((np.abs(one[block] - two[block]) <= rounding * one[block]).all())
+        for block in row_blocks(len(one))
+    )
 
 
 def _by_rows(

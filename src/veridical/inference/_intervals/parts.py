@@ -105,7 +105,7 @@ def _difference(losses: FloatArray, other: FloatArray) -> FloatArray:
 def _support(rule: ScoringRule, rows: Rows, losses: FloatArray, seen: FloatArray) -> Support:
     """Ends of losses of both outcomes; of unbounded ones of most of them, see `score_support`."""
     if rule.name == "log" and len(losses) == len(rows.p):
-        return expected_support(losses, np.column_stack([1 - rows.p, rows.p]), seen)
+        return expected_support(losses, np.column_stack([1 - rows.p, rows.p]), seen, rows.shape)
     finite = losses[np.isfinite(losses)]
     return Support(min(finite.min(), seen.min()), max(finite.max(), seen.max()))
 

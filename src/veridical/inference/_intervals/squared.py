@@ -55,20 +55,20 @@ def squared_difference(
         found = _of_plain_rows(estimator, (first, second)) if plain else None
         if found is not None:
             return found
+    sample = first.sample if isinstance(first, ClasswiseProblem) else first
     values, terms = [], []
-    influence: FloatArray | float = 0.0
+    influences: list[FloatArray] = []
     for problem, sign in zip(pair, (1.0, -1.0), strict=True):
         summary = estimator.summarise(problem)
         assert isinstance(summary, Summary)
         values.append(float(estimator.powered(summary).mean()))
+        influences.append(np.zeros(sample.n))
         for index, part in enumerate(_problems(problem)):
-            factor = sign / len(summary.names)
-            influence = influence + factor * _influence(summary, index, part)
-            terms.append(_term(summary, index, part, factor))
-    sample = pair[0].sample if isinstance(pair[0], ClasswiseProblem) else pair[0]
+            influences[-1] += _influence(summary, index, part) / len(summary.names)
+            terms.append(_term(summary, index, part, sign / len(summary.names)))
     counted = sample.weight_type == "frequency"
     units = make_units(
-        np.asarray(influence), sample.weight, by_frequency=counted, groups=sample.clusters
+        influences[0] - influences[1], sample.weight, by_frequency=counted, groups=sample.clusters
     )
     error = standard_error(units)
     if sample.clusters is None and len(terms) <= 2 * _MOST_CLASSES:

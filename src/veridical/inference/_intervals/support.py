@@ -31,9 +31,9 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
     the surprises, outcomes other than the most probable, that predictions twice too confident
     would meet among these rows: they are as frequent as the root of their probability.
     """
-    losses, chance = _losses(estimator, problem)
+    losses, chance, copies = _losses(estimator, problem)
     if isinstance(estimator, LogScore):
-        return expected_support(losses, chance, scores)
+        return expected_support(losses, chance, scores, copies)
     return _support(losses, scores)
 
 
@@ -47,15 +47,15 @@ def difference_support(
     differences of log scores a surprise is as probable as the more confident model says: what the
     other thinks likely would be no surprise to it, and is seen in the rows.
     """
-    (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
+    (first, one, copies), (second, two, _) = (_losses(estimator, problem) for problem in pair)
     with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
         losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if isinstance(estimator, LogScore):
-        return expected_support(losses, np.minimum(one, two), differences)
+        return expected_support(losses, np.minimum(one, two), differences, copies)
     if isinstance(estimator, ZeroOneLoss) and not np.array_equal(one, two):
         return Support(-1.0, 1.0)  # other rows may be told apart where none of these is
     ends = _support(losses, differences)
-    if one.shape[1] == 2 and len(one) < _MANY_ROWS and _one_sided(two[:, 1] - one[:, 1]):
+    if one.shape[1] == 2 and copies.sum() < _MANY_ROWS and _one_sided(two[:, 1] - one[:, 1]):
         most = max(map(abs, ends))
         return Support(-most, most)
     return ends
@@ -66,24 +66,27 @@ def _one_sided(moved: FloatArray) -> bool:
     return min(up, down) < _SIDE * max(up, down)
 
 
-def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -> Support:
+def expected_support(
+    losses: FloatArray, chance: FloatArray, seen: FloatArray, copies: FloatArray
+) -> Support:
     """Ends of what was seen, of the likely values, and of most of the surprises (see above).
 
     `losses` and `chance` are the values of every outcome of a row, and how probable it is said to
-    be, of shape (n, K).
+    be, of shape (n, K). Each row stands for `copies` rows.
     """
     if chance.shape[1] == 2:
         second = chance[:, 1] > chance[:, 0]
         likely, rest = np.where(second, losses[:, ::-1].T, losses.T)
         odds = np.where(second, chance[:, 0], chance[:, 1])
         surprise = (odds > 0) & np.isfinite(rest)
-        rest, odds = (rest, odds) if surprise.all() else (rest[surprise], odds[surprise])
+        rest, odds, copies = rest[surprise], odds[surprise], copies[surprise]
     else:
         top = np.zeros(chance.shape, dtype=bool)
         top[np.arange(len(chance)), chance.argmax(axis=1)] = True
         surprising = ~top & (chance > 0) & np.isfinite(losses)
         likely, rest, odds = losses[top], losses[surprising], chance[surprising]
-    ends = _quantiles(rest, np.sqrt(odds))
+        copies = np.broadcast_to(copies[:, None], chance.shape)[surprising]
+    ends = _quantiles(rest, copies * np.sqrt(odds))
     return _support(np.concatenate([likely[np.isfinite(likely)], ends]), seen)
 
 
@@ -104,8 +107,11 @@ def _quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
     return values[order][np.searchsorted(passed, tails).clip(max=len(values) - 1)]
 
 
-def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatArray]:
-    """Score of every outcome of each row, and its probability; of some rows if there are many."""
+def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score of every outcome of each row, its probability, and how many rows it stands for.
+
+    Of many rows, only some are used.
+    """
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
     n_classes = 2 if isinstance(sample, BinarySample) else sample.p.shape[1]
     most = max(64, _MOST_VALUES // n_classes**2)
@@ -128,7 +134,9 @@ def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatAr
             losses = (missed.sum(axis=1, keepdims=True) - missed + met) / n_classes
     else:
         losses = np.column_stack([estimator.per_row(replace(sample, y=y)) for y in outcome])
-    return losses, chance
+    if sample.weight is None or sample.weight_type == "importance":
+        return losses, chance, np.ones(sample.n)
+    return losses, chance, sample.weight
 
 
 def masses_of_many(score: MeanScore, sample: BinarySample) -> tuple[Masses, FloatArray]:
