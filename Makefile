@@ -46,6 +46,14 @@ sanitize:  ## Tests of the loops in C, compiled with AddressSanitizer and Undefi
 	tests/engines/test_kernel.py tests/summaries tests/inference/test_interval_kernels.py; \
 	status=$$?; $(PYTHON) hatch_build.py; exit $$status
 
+.PHONY: golden
+golden:  ## Compare figures, texts and error messages with the record in tests/golden: about 60 CPU seconds
+	$(PYTHON) benchmarks/golden.py compare tests/golden
+
+.PHONY: golden-write
+golden-write:  ## Record figures, texts and error messages again, after a change that was meant
+	$(PYTHON) benchmarks/golden.py write tests/golden
+
 .PHONY: bench
 bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
