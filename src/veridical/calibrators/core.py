@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from veridical.calibrators._base.words import share
     from veridical.calibrators._online.online import MAP_NAMES, ledger
     from veridical.calibrators._wrappers.cross_fitted import cross_fitted, fitted_to_itself
-    from veridical.calibrators._wrappers.wrapping import fit_part, fit_part_if_possible, fresh_part
+    from veridical.calibrators._wrappers.wrapping import fit_part, fresh_part
 
 __all__ = [
     "MAP_NAMES",
@@ -31,7 +31,6 @@ __all__ = [
     "check_rows",
     "cross_fitted",
     "fit_part",
-    "fit_part_if_possible",
     "fit_rows",
     "fit_settled",
     "fitted_to_itself",
