@@ -28,7 +28,7 @@ import _entries_reliability
 from _entry import Entry
 from matplotlib import pyplot as plt
 
-from veridical.plots._drawing.panels import save_picture as save
+from veridical_lab._frame.panels import save_picture as save
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "img"

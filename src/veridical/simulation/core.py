@@ -1,4 +1,4 @@
-"""Draws and exact figures of fake classifiers, for planning and experiments."""
+"""Draws and exact figures of fake classifiers, for planning and the lab."""
 
 from typing import TYPE_CHECKING
 
