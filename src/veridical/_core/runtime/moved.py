@@ -8,11 +8,21 @@ from veridical.exceptions import MissingDependencyError
 INSTALL = "run `pip install ./packages/lab` in a checkout of veridical."
 
 _RESULTS = ("ExperimentResult", "Fact", "FactCheck")
+_DRIFT = (
+    "DriftBatch",
+    "DriftStream",
+    "GroupDrift",
+    "LabelDelay",
+    "PriorShift",
+    "TaskPredictions",
+    "TemperatureDrift",
+)
 # Module of the core, module of the lab, and the names that moved from one to the other.
 _MOVED = (
     ("veridical", "veridical_lab", ("Experiment", "list_experiments", "run_experiment")),
     ("veridical", "veridical_lab", _RESULTS),
     ("veridical.results", "veridical_lab", _RESULTS),
+    ("veridical.simulation", "veridical_lab.simulation", _DRIFT),
 )
 _NEW_NAMES = {f"{old}.{name}": f"{new}.{name}" for old, new, names in _MOVED for name in names}
 _NEW_NAMES["veridical.experiments"] = "veridical_lab"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from veridical_lab._frame.typing import ArrayLike, FloatArray
+from veridical_lab.arrays import ArrayLike, FloatArray
 
 
 def drawn(values: Sequence[float] | FloatArray) -> str:

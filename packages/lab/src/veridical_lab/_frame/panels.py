@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Figure  # experiments name the type
 from matplotlib.ticker import FuncFormatter
 
 from veridical.plots.drawing import Style, set_frame, short_count, style_of
-from veridical_lab._frame.typing import ArrayLike
+from veridical_lab.arrays import ArrayLike
 
 PanelKind = Literal["linear", "log", "log x", "probability x", "square", "unit"]
 _LEGEND_SIZE, _LABEL_SIZE, _TITLE_SIZE = 9.0, 10.0, 10.0

@@ -13,7 +13,7 @@ from veridical._core.data.validation import check_sample
 from veridical._core.sample import BinarySample
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.inputs import gather_inputs
-from veridical_lab._frame.typing import Array, ArrayLike, FloatArray, IntArray
+from veridical_lab.arrays import Array, ArrayLike, FloatArray, IntArray
 
 _SHIPPED = Path(__file__).parents[1] / "data" / "digits.csv"
 _ARRAYS = ("predictions", "ground_truth")

@@ -11,7 +11,7 @@ import numpy as np
 from veridical import simulation
 from veridical.simulation import GaussianMixtureTask, true_reliability
 from veridical_lab._frame.laboratory import Cell, Laboratory
-from veridical_lab._frame.typing import BoolArray, FloatArray, IntArray
+from veridical_lab.arrays import BoolArray, FloatArray, IntArray
 
 TASKS: dict[str, Callable[[], GaussianMixtureTask]] = {
     "two": simulation.survey_binary_task,

@@ -19,8 +19,8 @@ from veridical.calibrators import (
 from veridical.miscalibration import SmoothError, expected_calibration_error
 from veridical.scores import brier_score, log_loss
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.typing import FloatArray, IntArray
 from veridical_lab.arena.recorded import TEST_ROWS, TestRows, recorded
+from veridical_lab.arrays import FloatArray, IntArray
 
 _ONE_BY_ONE = ("isotonic", "cir", "ivap-ovr")
 # Without the guards that are the default here: the other package has none.

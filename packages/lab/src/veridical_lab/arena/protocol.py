@@ -27,8 +27,8 @@ from veridical.scores import log_loss
 from veridical.selection import AutoCalibrator
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray, IntArray
 from veridical_lab.arena.published import Losses, contrast, mean_text
+from veridical_lab.arrays import FloatArray, IntArray
 
 Maker = Callable[[], Any]
 

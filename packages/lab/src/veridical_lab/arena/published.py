@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray
 from veridical_lab.arena.recorded import recorded
+from veridical_lab.arrays import FloatArray
 
 Losses = Mapping[str, FloatArray]
 

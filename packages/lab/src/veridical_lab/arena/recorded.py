@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 
 _FILE = Path(__file__).parents[1] / "data" / "arena.json"
 

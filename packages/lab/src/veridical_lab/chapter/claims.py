@@ -18,7 +18,7 @@ from veridical.miscalibration import BinnedError
 from veridical.scores import brier_score
 from veridical_lab._frame.noise import drawn, jackknifed
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 from veridical_lab.chapter.draw import INFLATION, VERSIONS, ChapterStudy, another_draw
 
 ERROR = BinnedError(UniformBins(10, closed="left"))  # bins as R's findInterval makes them

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from veridical.calibrators import IsotonicCalibrator, PlattCalibrator
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 
 _WORDS = 624
 _SCRAMBLE = 50  # rounds R turns a seed before it uses it

@@ -16,7 +16,7 @@ from veridical.simulation import survey_binary_task, survey_f_over
 from veridical_lab._frame.laboratory import Laboratory
 from veridical_lab._frame.noise import drawn, share
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 
 TRAIN, TEST = 500, 10_000
 CLASSES, LOGIT_ROWS, HEAT = 10, 4000, 2.0  # of the network of 86.8, which is too hot by HEAT

@@ -17,7 +17,7 @@ from veridical.lenses import ClasswiseProblem, Confidence, Problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.simulation import GaussianMixtureTask, TaskSample, random_gaussian_task
 from veridical.summaries import Assignment, Summary
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 from veridical_lab.estimators.settings import LENSES, as_meant, as_run, newer
 from veridical_lab.estimators.truth import N_FINE, GapSums, expected_fine_error, scores_and_truths
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from veridical_lab._frame.noise import with_error
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray
 from veridical_lab._frame.words import WORDS
+from veridical_lab.arrays import FloatArray
 from veridical_lab.estimators.cell import PRINTED_RANGE
 from veridical_lab.estimators.settings import COUNTS, FAMILIES
 from veridical_lab.estimators.study import (

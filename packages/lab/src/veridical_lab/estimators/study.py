@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from veridical_lab._frame.facts import ERRORS
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 from veridical_lab.estimators.cell import FIGURES, RUN
 from veridical_lab.estimators.settings import NEWER, settings
 

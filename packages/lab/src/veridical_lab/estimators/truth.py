@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical.miscalibration.core import powered_gaps
 from veridical.simulation.core import GROUPS, GapBins, cross_fitted_error
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 
 N_FINE = 2000  # bins of the source's reference
 N_ROWS = 2_000_000  # rows of the source's reference

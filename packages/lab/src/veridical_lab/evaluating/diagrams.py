@@ -22,7 +22,7 @@ from veridical_lab._frame.noise import apart, drawn, share_of
 from veridical_lab._frame.page import Page
 from veridical_lab._frame.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
 from veridical_lab._frame.predictions import Predictions
-from veridical_lab._frame.typing import ArrayLike, FloatArray
+from veridical_lab.arrays import ArrayLike, FloatArray
 from veridical_lab.evaluating import networks as shared
 from veridical_lab.evaluating.convergence import MODELS
 from veridical_lab.evaluating.networks import CALIBRATED, DATA, EQUAL, OVERCONFIDENT

@@ -17,7 +17,7 @@ from veridical.simulation import two_normals_model, two_normals_task
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import share_of
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 
 # Tables 1 and 2: equally likely predictions, and the distribution of the outcome given each.
 TABLE_1 = (

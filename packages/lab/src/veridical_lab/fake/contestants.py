@@ -21,7 +21,7 @@ from veridical.simulation.core import (
     draw_log_dirichlet,
     top_truth,
 )
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 
 _STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
 _LEAST = 1e-12  # a probability of zero would cost infinitely much if it were wrong

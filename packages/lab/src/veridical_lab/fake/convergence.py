@@ -14,7 +14,7 @@ from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import apart, drawn, jackknifed
 from veridical_lab._frame.page import Page, by_column
 from veridical_lab._frame.panels import Panel, draw_panels, marked_lines
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 from veridical_lab.fake.contestants import distorted
 
 _SCHEMES: dict[str, Estimator] = {

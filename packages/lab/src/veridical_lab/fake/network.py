@@ -23,7 +23,7 @@ from veridical_lab._frame.noise import with_error
 from veridical_lab._frame.page import Page
 from veridical_lab._frame.panels import Bars, Panel, Points, draw_panels, marked_lines
 from veridical_lab._frame.predictions import Predictions, find_predictions
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 from veridical_lab.fake.contestants import tuned_dirichlet
 
 Halves = list[dict[str, dict[str, float]]]

@@ -18,7 +18,7 @@ from veridical.simulation.core import draw_labels
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import drawn, share_of
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 from veridical_lab.fake.contestants import distorted, what_is_left
 
 _ROWS, _CLASSES, _LEVEL = 500, 3, 0.05

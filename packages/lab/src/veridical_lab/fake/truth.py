@@ -18,7 +18,7 @@ from veridical.simulation import FakeSample, PowerMap
 from veridical_lab._frame.laboratory import Laboratory
 from veridical_lab._frame.noise import with_error
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 from veridical_lab.evaluating.examples import TABLE_1
 
 # What kyle 0.1.8 (commit 067e08d), the package of the source's authors, answers for the power 3 of

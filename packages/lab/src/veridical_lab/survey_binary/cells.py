@@ -18,7 +18,7 @@ from veridical_lab._frame import survey_study as studies, survey_tasks as tasks
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.survey_study import NONE, SURVEY_ROWS
 from veridical_lab._frame.survey_tasks import N_NODES, SCORES
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 
 Classifier = Callable[[FloatArray], FloatArray]
 SURVEYED = ("binning", "isotonic", "Platt", "beta")

@@ -19,7 +19,7 @@ from veridical_lab._frame import survey_study as studies, survey_tasks as tasks
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.survey_study import NONE, SURVEY_ROWS
 from veridical_lab._frame.survey_tasks import N_NODES, TINY
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 
 Scorer = Callable[[FloatArray], FloatArray]
 SURVEYED = ("temperature", "vector", "matrix", "Dirichlet")

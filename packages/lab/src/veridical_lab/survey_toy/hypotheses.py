@@ -9,7 +9,7 @@ from veridical.inference import consistency_test, hosmer_lemeshow_test
 from veridical.miscalibration import BinnedError
 from veridical.plots import null
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray, IntArray
+from veridical_lab.arrays import FloatArray, IntArray
 from veridical_lab.survey_toy import tables as toy
 
 _BINS = 5

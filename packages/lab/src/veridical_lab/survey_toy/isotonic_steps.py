@@ -6,7 +6,7 @@ import numpy as np
 
 from veridical.curves import reliability_curve
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import FloatArray
+from veridical_lab.arrays import FloatArray
 
 _SCORES, _OUTCOMES = (0.2, 0.4, 0.6, 0.8), (0, 1, 0, 1)
 

@@ -12,7 +12,7 @@ from veridical.miscalibration import classwise_calibration_error, expected_calib
 from veridical.results import Decomposition
 from veridical.scores import brier_score, log_loss
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.typing import ArrayLike, FloatArray
+from veridical_lab.arrays import ArrayLike, FloatArray
 from veridical_lab.survey_toy import tables as toy
 
 # What sections 3 and 3.1 print for each rule: score, calibration, refinement, epistemic and

@@ -10,10 +10,10 @@ import numpy as np
 
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, is_integer, is_number
-from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.simulation._drift.kinds import Drift, DriftSource, check_source
-from veridical.simulation._tasks.gaussian import check_rows
+from veridical.simulation.core import check_rows
+from veridical_lab.arrays import Array, BoolArray, FloatArray, IntArray
+from veridical_lab.simulation.kinds import Drift, DriftSource, check_source
 
 KINDS = ("fixed", "exponential", "geometric")
 
@@ -130,8 +130,8 @@ class DriftStream:
 
     Examples
     --------
-    >>> from veridical.simulation import TemperatureDrift
-    >>> from veridical.simulation import TaskPredictions
+    >>> from veridical_lab.simulation import TemperatureDrift
+    >>> from veridical_lab.simulation import TaskPredictions
     >>> from veridical.simulation import GaussianMixtureTask
     >>> task = GaussianMixtureTask([-1, 1], [1, 1], [0, 1])
     >>> source = TaskPredictions(task, task.posterior)

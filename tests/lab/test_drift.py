@@ -12,14 +12,15 @@ from scipy.special import expit, logit
 from scipy.stats import expon, ks_2samp, kstest, norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._drift.drift import DriftStream, LabelDelay
-from veridical.simulation._drift.kinds import (
+from veridical.simulation import survey_three_class_task, two_normals_task
+from veridical_lab.simulation import (
+    DriftStream,
     GroupDrift,
+    LabelDelay,
     PriorShift,
     TaskPredictions,
     TemperatureDrift,
 )
-from veridical.simulation._tasks.examples import survey_three_class_task, two_normals_task
 
 TASK = two_normals_task()
 CALIBRATED = TaskPredictions(TASK, TASK.posterior)

@@ -10,14 +10,10 @@ import numpy as np
 
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, is_number
-from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.simulation._tasks.gaussian import (
-    Classifier,
-    GaussianMixtureTask,
-    check_prior,
-    predict,
-)
+from veridical.simulation import GaussianMixtureTask
+from veridical.simulation.core import Classifier, check_prior, predict
+from veridical_lab.arrays import Array, FloatArray, IntArray
 
 N_CHECKED = 4096  # rows drawn to see whether a prior belongs to its source
 
