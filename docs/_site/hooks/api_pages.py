@@ -40,7 +40,7 @@ LAB = """\
 and what only papers need. In a checkout of veridical, `pip install ./packages/lab` installs it.
 """
 # Modules of the lab whose names have an entry on its page.
-LAB_MODULES = ("__init__", "simulation")
+LAB_MODULES = ("__init__", "simulation", "plots")
 ROOMS = """
 ## Rooms
 

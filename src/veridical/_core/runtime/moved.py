@@ -17,12 +17,24 @@ _DRIFT = (
     "TaskPredictions",
     "TemperatureDrift",
 )
+_FIGURES = (
+    "ConvergenceArtists",
+    "CriticalDifferenceArtists",
+    "SimplexFunctionArtists",
+    "TrajectoryArtists",
+    "convergence",
+    "critical_difference",
+    "probability_paper",
+    "simplex_function",
+    "trajectory",
+)
 # Module of the core, module of the lab, and the names that moved from one to the other.
 _MOVED = (
     ("veridical", "veridical_lab", ("Experiment", "list_experiments", "run_experiment")),
     ("veridical", "veridical_lab", _RESULTS),
     ("veridical.results", "veridical_lab", _RESULTS),
     ("veridical.simulation", "veridical_lab.simulation", _DRIFT),
+    ("veridical.plots", "veridical_lab.plots", _FIGURES),
 )
 _NEW_NAMES = {f"{old}.{name}": f"{new}.{name}" for old, new, names in _MOVED for name in names}
 _NEW_NAMES["veridical.experiments"] = "veridical_lab"

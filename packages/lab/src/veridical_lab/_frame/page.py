@@ -15,7 +15,7 @@ from veridical_lab._frame.facts import Fact, FactCheck, Verdict
 from veridical_lab._frame.words import WORDS, word_table
 
 if TYPE_CHECKING:
-    from veridical_lab._frame.panels import Figure
+    from veridical_lab.plots.panels import Figure
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -125,7 +125,7 @@ class Page:
         if self._figures or self._files:
             beside.mkdir(parents=True, exist_ok=True)
         if self._figures:
-            from veridical_lab._frame.panels import save_picture
+            from veridical_lab.plots.panels import save_picture
 
             for slug, figure in self._figures.items():
                 with whole_file(beside / f"{slug}.png") as path:

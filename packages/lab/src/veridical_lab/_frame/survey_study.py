@@ -12,8 +12,8 @@ from veridical_lab._frame.facts import ERRORS as DECIDED
 from veridical_lab._frame.laboratory import Cell, Laboratory, Work
 from veridical_lab._frame.noise import jackknifed
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.panels import Bars, Line, Panel, marked_lines
 from veridical_lab.arrays import ArrayLike, FloatArray
+from veridical_lab.plots.panels import Bars, Line, Panel, marked_lines
 
 Key = tuple[str, int]  # classifier, and rows a map is fitted to
 SURVEY_ROWS = 10_000  # on which the survey trains its networks and fits its maps

@@ -14,11 +14,11 @@ from veridical.inference import bootstrap_interval, paired_difference
 from veridical.miscalibration import BrierScore
 from veridical_lab._frame.laboratory import Laboratory
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Bars, Line, Mark, Panel, Points, draw_panels
 from veridical_lab.arrays import FloatArray
 from veridical_lab.chapter.claims import ERROR, check_claims, measures, repetition
 from veridical_lab.chapter.draw import VERSIONS, ChapterStudy, printed_draw
 from veridical_lab.chapter.recipes import show_recipes
+from veridical_lab.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 
 
 def figure_86_1(study: ChapterStudy) -> list[Panel]:

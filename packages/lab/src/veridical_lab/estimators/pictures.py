@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical_lab._frame.panels import Band, Figure, Line, Mark, Panel, Points, draw_panels
 from veridical_lab.estimators import settings as options
 from veridical_lab.estimators.settings import LENSES, NEWER
 from veridical_lab.estimators.study import Errors, EstimatorStudy
+from veridical_lab.plots.panels import Band, Figure, Line, Mark, Panel, Points, draw_panels
 
 _SIZE = (4.4, 3.1)  # inches of a panel
 _FAMILIES = {**dict.fromkeys(options.FAMILIES, options.COUNTS), "ECE_d": options.BANDWIDTHS}

@@ -19,7 +19,7 @@ from veridical.simulation import true_calibration_error, two_normals_model, two_
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import apart, share_of, with_error
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.panels import Band, Figure, Line, Panel, draw_panels
+from veridical_lab.plots.panels import Band, Figure, Line, Panel, draw_panels
 
 BINS = (10, 100)
 _CELLS, _REACH = 1 << 14, 9.0  # quadrature: cells of equal width on [-9, 9], cut at bin edges

@@ -20,12 +20,12 @@ from veridical.summaries import VectorSummary
 from veridical_lab._frame.laboratory import Laboratory
 from veridical_lab._frame.noise import apart, drawn, share_of
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
 from veridical_lab._frame.predictions import Predictions
 from veridical_lab.arrays import ArrayLike, FloatArray
 from veridical_lab.evaluating import networks as shared
 from veridical_lab.evaluating.convergence import MODELS
 from veridical_lab.evaluating.networks import CALIBRATED, DATA, EQUAL, OVERCONFIDENT
+from veridical_lab.plots.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
 
 
 def deviation_panel(curve: ReliabilityCurve, *, title: str, truth: Mark | None = None) -> Panel:

@@ -14,8 +14,8 @@ from veridical.simulation import random_gaussian_task
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import share
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Figure, Line, Panel, Points, draw_panels
 from veridical_lab.arrays import FloatArray, IntArray
+from veridical_lab.plots.panels import Figure, Line, Panel, Points, draw_panels
 
 _CLASSES = 10
 _MEASURES = {

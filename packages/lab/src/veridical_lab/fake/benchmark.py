@@ -16,9 +16,9 @@ from veridical.simulation import TemperatureMap
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import drawn, share, with_error
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.panels import Panel, draw_panels, marked_lines
 from veridical_lab.fake import contestants as rivals
 from veridical_lab.fake.contestants import BY_LABEL, DISTORTIONS
+from veridical_lab.plots.panels import Panel, draw_panels, marked_lines
 
 KINDS = (*DISTORTIONS, BY_LABEL)
 _POPULATION = 20_000  # rows on which the truth is averaged

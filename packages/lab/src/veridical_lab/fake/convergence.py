@@ -13,9 +13,9 @@ from veridical.simulation import FakeClassifier
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import apart, drawn, jackknifed
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.panels import Panel, draw_panels, marked_lines
 from veridical_lab.arrays import FloatArray
 from veridical_lab.fake.contestants import distorted
+from veridical_lab.plots.panels import Panel, draw_panels, marked_lines
 
 _SCHEMES: dict[str, Estimator] = {
     "10 equal-width bins": BinnedError(UniformBins(10)),

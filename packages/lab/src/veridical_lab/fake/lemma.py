@@ -10,8 +10,8 @@ from veridical import simulation
 from veridical.simulation import FakeClassifier, PowerMap, TopComponentMap
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Line, Panel, Points, draw_panels
 from veridical_lab.arrays import FloatArray
+from veridical_lab.plots.panels import Line, Panel, Points, draw_panels
 
 _ACCURACIES = (0.6, 0.8, 0.95, 0.99)
 _OVER = (1.25, 2.0, 8.0, 256.0)

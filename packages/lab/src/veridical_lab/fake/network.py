@@ -21,10 +21,10 @@ from veridical.scores import log_loss, zero_one_loss
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import with_error
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Bars, Panel, Points, draw_panels, marked_lines
 from veridical_lab._frame.predictions import Predictions, find_predictions
 from veridical_lab.arrays import FloatArray, IntArray
 from veridical_lab.fake.contestants import tuned_dirichlet
+from veridical_lab.plots.panels import Bars, Panel, Points, draw_panels, marked_lines
 
 Halves = list[dict[str, dict[str, float]]]
 CLASS = 2  # of (c) and (d), numbered from 0

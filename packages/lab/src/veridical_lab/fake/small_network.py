@@ -10,7 +10,7 @@ from veridical.curves import reliability_curve
 from veridical_lab._frame.laboratory import Cell, Laboratory
 from veridical_lab._frame.noise import drawn
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Bars, Line, Mark, Panel, draw_panels
+from veridical_lab.plots.panels import Bars, Line, Mark, Panel, draw_panels
 
 _BINS = 12  # the default of kyle
 _TRAIN, _TEST, _CLASSES = 600, 10_000, 3

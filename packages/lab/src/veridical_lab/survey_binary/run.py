@@ -8,9 +8,9 @@ from veridical.simulation import survey_binary_task
 from veridical_lab._frame import survey_study
 from veridical_lab._frame.laboratory import Laboratory
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.panels import Figure, Line, Mark, Panel, Points, draw_panels
 from veridical_lab._frame.survey_study import NONE, SURVEY_ROWS
 from veridical_lab._frame.survey_tasks import SCORES
+from veridical_lab.plots.panels import Figure, Line, Mark, Panel, Points, draw_panels
 from veridical_lab.survey_binary import cells, claims
 from veridical_lab.survey_binary.cells import CLASSIFIERS, SURVEYED, BinaryStudy
 from veridical_lab.survey_binary.models import judge_models, judge_task

@@ -12,9 +12,9 @@ from veridical.simulation import survey_three_class_task
 from veridical_lab._frame import survey_study
 from veridical_lab._frame.laboratory import Laboratory
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Figure, Line, Panel, Points, draw_panels
 from veridical_lab._frame.survey_study import NONE, SURVEY_ROWS
 from veridical_lab._frame.survey_tasks import Network
+from veridical_lab.plots.panels import Figure, Line, Panel, Points, draw_panels
 from veridical_lab.survey_multiclass import cells, claims
 from veridical_lab.survey_multiclass.cells import SURVEYED, ThreeClassStudy
 

@@ -18,10 +18,11 @@ from veridical.miscalibration import (
     classwise_calibration_error,
     expected_calibration_error,
 )
-from veridical.plots import probability_paper, reliability, simplex
+from veridical.plots import reliability, simplex
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Bars, Line, Mark, Panel, Points, draw_panels
 from veridical_lab.arrays import FloatArray, IntArray
+from veridical_lab.plots import probability_paper
+from veridical_lab.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 from veridical_lab.survey_toy import tables as toy
 from veridical_lab.survey_toy.tables import TABLES_4_TO_7
 

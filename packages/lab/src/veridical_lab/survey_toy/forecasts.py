@@ -23,9 +23,9 @@ from veridical.inference import null_level
 from veridical.miscalibration import BinnedError, expected_calibration_error
 from veridical.results import ReliabilityCurve
 from veridical_lab._frame.page import Page
-from veridical_lab._frame.panels import Bars, Line, Mark, Panel, Points, draw_panels
 from veridical_lab._frame.words import WORDS
 from veridical_lab.arrays import FloatArray, IntArray
+from veridical_lab.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 from veridical_lab.survey_toy import tables as toy
 
 _AXES = ("forecast probability", "share of rains")

@@ -14,8 +14,8 @@ import numpy as np
 
 from veridical.results import ReliabilityCurve
 from veridical_lab._frame.page import Page, by_column
-from veridical_lab._frame.panels import Bars, Mark, Panel, Points, draw_panels
 from veridical_lab.arrays import FloatArray, IntArray
+from veridical_lab.plots.panels import Bars, Mark, Panel, Points, draw_panels
 
 
 @dataclass(frozen=True)

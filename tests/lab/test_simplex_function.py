@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from veridical import TemperatureCalibrator
 from veridical._core.numeric.triangle import HEIGHT, to_plane
 from veridical.exceptions import InvalidInputError
-from veridical.plots import simplex_function
+from veridical_lab.plots import simplex_function
 
 
 def barycentric(x, y):

@@ -13,12 +13,17 @@ from matplotlib.ticker import MaxNLocator
 from veridical._core.data.options import check_integer
 from veridical._core.data.validation import check_probabilities, float_array
 from veridical._core.numeric.triangle import to_plane
-from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import styled_axes
-from veridical.plots._drawing.simplex import corner_names, draw_triangle, lattice
-from veridical.plots._drawing.style import SMALLEST, Style
+from veridical.plots.drawing import (
+    SMALLEST,
+    Drawn,
+    Style,
+    corner_names,
+    draw_triangle,
+    lattice,
+    styled_axes,
+)
+from veridical_lab.arrays import ArrayLike, FloatArray
 
 _CALLER = "simplex_function"
 _SIDE = 120  # steps of the grid a side

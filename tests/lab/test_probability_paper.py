@@ -13,7 +13,7 @@ from veridical._core.sample import BinarySample
 from veridical.binning import UniformBins
 from veridical.curves._curve.points import levels_of_curve, levels_of_rows
 from veridical.exceptions import InvalidInputError
-from veridical.plots import probability_paper
+from veridical_lab.plots import probability_paper
 
 
 def _mid_level(p, hits):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
-from veridical_lab._frame.panels import Band, Bars, Line, Panel, Points, draw_panels
+from veridical_lab.plots.panels import Band, Bars, Line, Panel, Points, draw_panels
 
 
 def _labels(axis):

@@ -9,13 +9,11 @@ from typing import Any, Literal
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from veridical._core.typing import ArrayLike
 from veridical.inference import mean_ranks
-from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import short_name, styled_axes
-from veridical.plots._drawing.style import SMALLEST, Style
+from veridical.plots.drawing import SMALLEST, Drawn, Style, short_name, styled_axes
 from veridical.results import RankComparison
 from veridical.results.base import say_pvalue
+from veridical_lab.arrays import ArrayLike
 
 _CALLER = "critical_difference"
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "annotation_clip": False}

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 
 from veridical.exceptions import InvalidInputError
 from veridical.inference._intervals.ranks import mean_ranks
-from veridical.plots._charts.critical_difference import critical_difference
+from veridical_lab.plots import critical_difference
 
 
 def table(count, n=20):

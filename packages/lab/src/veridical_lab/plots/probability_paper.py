@@ -9,18 +9,26 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from veridical._core.data.validation import check_level
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning
 from veridical.curves.core import levels_of_curve, levels_of_rows
 from veridical.exceptions import invalid
-from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
-from veridical.plots._drawing.axes import styled_axes
-from veridical.plots._drawing.diagram import check_choices
-from veridical.plots._drawing.frame import set_frame
-from veridical.plots._drawing.legend import draw_legend, x_label
-from veridical.plots._drawing.marks import broken, draw_markers
-from veridical.plots._drawing.series import PlotOptions, Series, gather_series, options_binning
-from veridical.plots._drawing.style import SMALLEST, style_of
+from veridical.plots import CurveArtists, DiagramArtists
+from veridical.plots.drawing import (
+    SMALLEST,
+    PlotOptions,
+    Series,
+    broken,
+    check_choices,
+    draw_legend,
+    draw_markers,
+    gather_series,
+    options_binning,
+    set_frame,
+    style_of,
+    styled_axes,
+    x_label,
+)
+from veridical_lab.arrays import ArrayLike, FloatArray, WeightType
 
 _CALLER = "probability_paper"
 _EDGE = 4.0  # normal score of the edge: 0.00003 and 0.99997

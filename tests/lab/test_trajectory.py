@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import veridical as v
 from veridical.exceptions import InvalidInputError
-from veridical.plots._diagrams.trajectory import trajectory
+from veridical_lab.plots import trajectory
 
 TABLE = {
     "epoch": [2, 1, 3, 1, 2, 3],

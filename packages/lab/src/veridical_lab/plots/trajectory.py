@@ -12,12 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from veridical._core.data.validation import check_level, float_array
-from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.plots._drawing.artists import Artists
-from veridical.plots._drawing.axes import get_axes, size_text
-from veridical.plots._drawing.style import SMALLEST, Style, style_of
+from veridical.plots.drawing import SMALLEST, Artists, Style, get_axes, size_text, style_of
 from veridical.results import Evaluation
+from veridical_lab.arrays import ArrayLike, FloatArray
 
 _CALLER = "trajectory"
 _NAMES = {"log": "log loss", "brier": "Brier score", "accuracy": "accuracy", "pvalue": "p-value"}

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from veridical.exceptions import InvalidInputError
-from veridical.plots._charts.convergence import convergence
+from veridical_lab.plots import convergence
 
 RUNS = {1000: [0.1, 0.2, 0.3], 100: [0.2, 0.4, 0.6]}  # not in order
 

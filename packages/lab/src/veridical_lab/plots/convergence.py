@@ -11,11 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from veridical._core.data.validation import check_level, check_option, float_array, is_number
-from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import short_count, short_name, styled_axes
-from veridical.plots._drawing.legend import legend_above
+from veridical.plots.drawing import Drawn, legend_above, short_count, short_name, styled_axes
+from veridical_lab.arrays import ArrayLike, FloatArray
 
 _CALLER = "convergence"
 Estimates = Mapping[int, ArrayLike]
