@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from _predictions import cooled
 
-from veridical.experiments.evaluating.examples import TABLE_1
+from veridical_lab.evaluating.examples import TABLE_1
 
 Draw = Callable[[int, np.random.Generator], np.ndarray]
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # predictions, truth, groups

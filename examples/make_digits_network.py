@@ -16,7 +16,9 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
-TARGET = Path(__file__).parents[1] / "src" / "veridical" / "experiments" / "data" / "digits.csv"
+TARGET = (
+    Path(__file__).parents[1] / "packages" / "lab" / "src" / "veridical_lab" / "data" / "digits.csv"
+)
 PARTS = 100_000
 
 

@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, and commands that run there as a user types them."""
+"""Both wheels in an environment of their own, and commands that run there as users type them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSET = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "COLUMNS"
 
 
 def install(shared: Path) -> Path:
-    """Build the wheel and install it once for all workers; return the folder of its programs.
+    """Build both wheels and install them once for all workers; return the folder of programs.
 
     Other packages come from the environment of the tests. Its own installation of veridical is
     not visible: Python reads no `.pth` files in a folder that a `.pth` file names.
@@ -34,12 +34,12 @@ def install(shared: Path) -> Path:
 
 def _build(home: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    wheel = ["wheel", "--no-deps", "--no-build-isolation", "-w", str(home), str(ROOT)]
-    _checked([*pip, *wheel])
+    wheel = ["wheel", "--no-deps", "--no-build-isolation", "-w", str(home)]
+    _checked([*pip, *wheel, str(ROOT), str(ROOT / "packages" / "lab")])
     _checked([sys.executable, "-m", "venv", "--without-pip", str(home / "venv")])
-    (found,) = home.glob("*.whl")
+    wheels = [str(path) for path in home.glob("*.whl")]
     target = ["--python", str(home / "venv" / "bin" / "python")]
-    _checked([*pip, *target, "install", "--no-deps", "--no-index", str(found)])
+    _checked([*pip, *target, "install", "--no-deps", "--no-index", *wheels])
     (packages,) = (home / "venv" / "lib").glob("python*/site-packages")
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
 

@@ -45,16 +45,17 @@ class Docstrings(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Rewrite all docstrings of a package; what it offers itself is linked."""
-        _rewrite(pkg, {name for name, member in pkg.members.items() if member.is_alias})
+        offered = {name for name, member in pkg.members.items() if member.is_alias}
+        _rewrite(pkg, offered, pkg.name)
 
 
-def _rewrite(thing: griffe.Object, names: Set[str]) -> None:
+def _rewrite(thing: griffe.Object, names: Set[str], package: str) -> None:
     if thing.docstring is not None:
         text = _ATTRIBUTES.sub(_described, thing.docstring.value)
-        thing.docstring.value = as_markdown(text, names - {thing.name})
+        thing.docstring.value = as_markdown(text, names - {thing.name}, package)
     for member in thing.members.values():
         if not member.is_alias:
-            _rewrite(member, names)
+            _rewrite(member, names, package)
 
 
 def _described(match: re.Match[str]) -> str:
@@ -62,10 +63,10 @@ def _described(match: re.Match[str]) -> str:
     return _ATTRIBUTE.sub(r"\1\n    \2", match[0])
 
 
-def as_markdown(text: str, names: Set[str] = frozenset()) -> str:
+def as_markdown(text: str, names: Set[str] = frozenset(), package: str = "veridical") -> str:
     """Return a docstring without the marks of reStructuredText; examples stay as they are.
 
-    `names` are linked to where they are described.
+    `names` of a package are linked to where they are described.
     """
     body, mark, examples = text.partition("\nExamples\n---")
     body = _TYPED.sub(_unbroken, body)
@@ -75,7 +76,7 @@ def as_markdown(text: str, names: Set[str] = frozenset()) -> str:
     body = _REFERENCE.sub(r"\n\1\2. ", body)
     body = _WORK.sub(lambda match: _WORKS[match[2]] + ("" if match[1] else ","), body)
     body = _ROLE.sub(lambda match: f"`{match[1].removeprefix('veridical.')}`", body)
-    body = _NAME.sub(lambda match: _linked(match, names), body)
+    body = _NAME.sub(lambda match: _linked(match, names, package), body)
     return body + mark + examples
 
 
@@ -88,11 +89,11 @@ def _unbroken(match: re.Match[str]) -> str:
     return name + colon + kind
 
 
-def _linked(match: re.Match[str], names: Set[str]) -> str:
+def _linked(match: re.Match[str], names: Set[str], package: str) -> str:
     name = match[1]
     if name not in names:
         return match[0]
-    return f"[`{name}`][veridical.{name}]"
+    return f"[`{name}`][{package}.{name}]"
 
 
 def _display(match: re.Match[str]) -> str:

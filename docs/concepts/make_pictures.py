@@ -22,6 +22,7 @@ from scipy.special import expit, logit
 
 import veridical as v
 from veridical import plots
+from veridical_lab import plots as lab_plots
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -126,7 +127,7 @@ def ece_by_rows() -> Figure:
                 values[name][n].append(estimator(y, p))
     figure = Figure(figsize=(7.4, 4.4), layout="constrained")
     ax = figure.subplots()
-    plots.convergence(values, truth=0.0, ax=ax)
+    lab_plots.convergence(values, truth=0.0, ax=ax)
     ax.set_ylabel("reading of a perfect model")
     return figure
 

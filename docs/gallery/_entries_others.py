@@ -11,6 +11,7 @@ from _entry import Entry
 import veridical as v
 from veridical import plots
 from veridical.planning import CostProcess, simulate_decisions
+from veridical_lab import plots as lab_plots
 
 
 def forecasts(n=2000, seed=0):
@@ -75,7 +76,7 @@ def draw_simplex_function():
     costs = np.array([[0, 4, 9], [1, 0, 4], [3, 2, 0]])
     p = votes(300)[1]
     names = ["ant", "bee", "cat"]
-    return plots.simplex_function(
+    return lab_plots.simplex_function(
         lambda p: (p @ costs.T).min(axis=1), classes=names, name="expected cost", predictions=p
     ).figure
 
@@ -114,7 +115,7 @@ def draw_convergence():
         for name, estimator in estimators.items():
             found[name][n] = [estimator(y, p) for y, p in samples]
     truth = v.BinnedError(norm=2)(*forecasts(1_000_000, seed=60))
-    return plots.convergence(found, truth=truth).figure
+    return lab_plots.convergence(found, truth=truth).figure
 
 
 def draw_trajectory():
@@ -124,7 +125,7 @@ def draw_trajectory():
     epochs = {}
     for epoch in range(2, 21, 2):
         epochs[epoch] = v.evaluate(y, 1 / (1 + odds ** (-epoch / 10)), n_resamples=200)
-    return plots.trajectory(epochs).figure
+    return lab_plots.trajectory(epochs).figure
 
 
 def models():
@@ -153,7 +154,7 @@ def draw_critical_difference():
     rng = np.random.default_rng(0)
     names = ["beta", "Platt", "spline", "isotonic", "histogram", "identity"]
     losses = {name: rng.normal(0.5 * i, 1.0, 20) for i, name in enumerate(names)}
-    return plots.critical_difference(losses).figure
+    return lab_plots.critical_difference(losses).figure
 
 
 def draw_cost_curve():

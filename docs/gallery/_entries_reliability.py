@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import veridical as v
 from veridical import plots
+from veridical_lab import plots as lab_plots
 
 
 def forecasts(n=1500, seed=0):
@@ -148,7 +149,7 @@ def draw_deviation():
 
 def draw_paper():
     y, p = forecasts()
-    return plots.probability_paper(y, p).figure
+    return lab_plots.probability_paper(y, p).figure
 
 
 ENTRIES = [

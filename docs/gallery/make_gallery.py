@@ -28,7 +28,7 @@ import _entries_reliability
 from _entry import Entry
 from matplotlib import pyplot as plt
 
-from veridical.plots._drawing.panels import save_picture as save
+from veridical_lab.plots.panels import save_picture as save
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "img"
@@ -37,8 +37,8 @@ PAGE = HERE.parent / "gallery.md"
 INTRODUCTION = """\
 # Gallery
 
-What every function of `veridical.plots` draws, how to read it and how it misleads. Written by
-`make gallery`; the code beside a picture is the code that drew it, after
+What every function of `veridical.plots` and `veridical_lab.plots` draws, how to read it and how it
+misleads. Written by `make gallery`; the code beside a picture is the code that drew it, after
 
 ```python
 import numpy as np
@@ -47,7 +47,10 @@ from matplotlib.figure import Figure
 import veridical as v
 from veridical import plots
 from veridical.planning import CostProcess, simulate_decisions
+from veridical_lab import plots as lab_plots
 ```
+
+`lab_plots` has figures of papers. In a checkout, `pip install ./packages/lab` installs them.
 
 All functions take raw labels and probabilities, or a finished result, and an `ax` to draw on. They
 return what they drew and change no settings of matplotlib. Colours can be told apart with common

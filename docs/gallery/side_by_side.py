@@ -22,7 +22,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from veridical.plots._drawing.panels import save_picture as save
+from veridical_lab.plots.panels import save_picture as save
 
 OUT = Path(__file__).parent / "side_by_side"
 

@@ -36,6 +36,11 @@ def __getattr__(name: str) -> object:
         _read_stub()
     home = _homes.get(name)
     if home is None:
+        from veridical._core.runtime.moved import moved_error
+
+        moved = moved_error(f"{__name__}.{name}")
+        if moved is not None:
+            raise moved
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
     if home == __name__:  # a room

@@ -12,7 +12,6 @@ from veridical import (
     decomposition as decomposition,
     evaluation as evaluation,
     exceptions as exceptions,
-    experiments as experiments,
     export as export,
     frames as frames,
     inference as inference,
@@ -107,11 +106,6 @@ from veridical.exceptions import (
     UnknownNameError as UnknownNameError,
     VeridicalError,
     VeridicalWarning,
-)
-from veridical.experiments import (
-    Experiment as Experiment,
-    list_experiments as list_experiments,
-    run_experiment as run_experiment,
 )
 from veridical.export import load, save, to_onnx, to_python, to_sql, to_torch
 from veridical.inference import (
@@ -209,8 +203,6 @@ from veridical.results import (
     Evidence as Evidence,
     ExactValue as ExactValue,
     ExpectedCost as ExpectedCost,
-    ExperimentResult as ExperimentResult,
-    Fact as Fact,
     GameSummary as GameSummary,
     GateBaseline as GateBaseline,
     GateCheck as GateCheck,

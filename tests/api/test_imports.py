@@ -92,7 +92,6 @@ _NOT_FOR_A_REPORT = {
     "veridical.calibrators._trees.boosted",
     "veridical.evaluation._gate.gate",
     "veridical.evaluation._rates.estimate",
-    "veridical.experiments",
     "veridical.export",
     "veridical.monitoring",
     "veridical.planning",
@@ -100,6 +99,7 @@ _NOT_FOR_A_REPORT = {
     "veridical.selection._classifier.classifier",
     "veridical.simulation",
     "veridical.studio",
+    "veridical_lab",
 }
 
 

@@ -30,7 +30,6 @@ EXCEPTIONS = {
     "expected_cost": ("y_true", "y_prob", "costs"),
     "fake_classifier_for": ("accuracy", "ece"),
     "fit_fake_classifier": ("y_prob",),
-    "list_experiments": (),
     "load": ("path",),
     "mean_ranks": ("scores",),
     "measure_summary": ("estimator", "summary"),
@@ -44,7 +43,6 @@ EXCEPTIONS = {
     "prior_threshold": ("train", "deploy"),
     "scorer": ("measure",),
     "required_sample_size": ("delta",),
-    "run_experiment": ("name",),
     "save": ("calibrator", "path"),
     "simulate_decisions": ("process", "source"),
     "survey_binary_task": (),
@@ -79,13 +77,11 @@ DEFAULTS = {
 
 # What a test is known by: Hosmer and Lemeshow's has ten groups. Simulations repeat themselves.
 OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "rng"): 0}
-OWN_DEFAULTS[("run_experiment", "rng")] = 0
 OWN_DEFAULTS |= {("audit_segments", "n_bins"): 4, ("audit_segments", "n_resamples"): 999}
 OWN_DEFAULTS[("summary_curve", "n_bins")] = None  # those of the summary
 # Functions of numbers, not of data.
 EXPORTED = {"save": ("None",), "to_python": ("str",), "to_sql": ("str", "list[str]")}
 EXPORTED |= {"to_onnx": ("onnx.ModelProto",), "to_torch": ("torch.nn.Module",)}
-EXPORTED |= {"list_experiments": ("tuple[Experiment, ...]",)}
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")
 RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), ("FloatArray",)) | EXPORTED
 ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),), "FunctionMeasure": (max,)}

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import veridical
+import veridical_lab
 
-ROOT = Path(veridical.__file__).parent
+ROOTS = [Path(package.__file__).parent for package in (veridical, veridical_lab)]
 ALLOWED_RANDOM = {"BitGenerator", "Generator", "MT19937", "PCG64", "SeedSequence", "default_rng"}
 FORBIDDEN_IMPORTS = {"pickle", "random", "shelve", "joblib", "dill", "cloudpickle"}
 
@@ -17,9 +18,11 @@ FORBIDDEN_IMPORTS = {"pickle", "random", "shelve", "joblib", "dill", "cloudpickl
 @pytest.fixture(scope="module")
 def modules() -> dict[str, str]:
     """Text of every module, by its path."""
-    paths = sorted(ROOT.rglob("*.py"))
+    paths = [(root, path) for root in ROOTS for path in sorted(root.rglob("*.py"))]
     assert len(paths) > 30
-    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in paths}
+    return {
+        str(path.relative_to(root.parent)): path.read_text(encoding="utf-8") for root, path in paths
+    }
 
 
 @pytest.fixture(scope="module")

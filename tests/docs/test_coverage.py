@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import json
 import re
@@ -140,8 +141,11 @@ def check_names(row: Row) -> None:
 
 def find(node: ast.expr) -> Any:
     """The object that a dotted name stands for, from the package down."""
+    first, *rest = ast.unparse(node).split(".")
     found: Any = veridical
-    for name in ast.unparse(node).split("."):
+    if first == "veridical_lab":
+        found, first, *rest = importlib.import_module(f"{first}.{rest[0]}"), *rest[1:]
+    for name in (first, *rest):
         found = getattr(found, name)
     return found
 

@@ -16,6 +16,7 @@ from docs.blocks import blocks_of
 from matplotlib import pyplot as plt
 
 from veridical import plots
+from veridical_lab import plots as lab_plots
 
 DOCS = Path(__file__).parents[2] / "docs"
 SLOW = {"convergence", "density", "requirements", "trajectory"}  # seconds of draws each
@@ -34,6 +35,9 @@ def test_every_figure_is_in_the_gallery(gallery):
     drawing = [name for name in plots.__all__ if inspect.isfunction(getattr(plots, name))]
     assert len(drawing) > 10
     assert [name for name in drawing if f"plots.{name}(" not in code] == []
+    lab = [name for name in lab_plots.__all__ if inspect.isfunction(getattr(lab_plots, name))]
+    assert len(lab) == 5
+    assert [name for name in lab if f"lab_plots.{name}(" not in code] == []
 
 
 def test_the_page_is_that_of_the_code(gallery):

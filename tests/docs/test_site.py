@@ -33,7 +33,7 @@ _ATTRIBUTE = re.compile(r"([\w:-]+)=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 # Bases of users' own classes, and what only functions make: nothing to call in an example.
 _NOT_CALLED = {
-    "Calibrator", "Experiment", "FakeClassifier", "Lens", "MonitorReport", "Report", "Summary",
+    "Calibrator", "FakeClassifier", "Lens", "MonitorReport", "Report", "Summary",
     "VectorSummary",
 }  # fmt: skip
 

@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("matplotlib")
 from scipy.special import softmax
 
-from veridical.experiments import run_experiment
-from veridical.experiments.arena.program import fitted
-from veridical.experiments.arena.protocol import _inside, _table
-from veridical.experiments.arena.recorded import TEST_ROWS, recorded
+from veridical_lab import run_experiment
+from veridical_lab.arena.program import fitted
+from veridical_lab.arena.protocol import _inside, _table
+from veridical_lab.arena.recorded import TEST_ROWS, recorded
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ pytest.importorskip("matplotlib")
 from needs import needed
 from PIL import Image
 
-from veridical.experiments import run_experiment
-from veridical.experiments.chapter.claims import true_error
-from veridical.experiments.chapter.draw import ChapterStudy, RStream, printed_draw
-from veridical.experiments.chapter.recipes import recipe_temperature
+from veridical_lab import run_experiment
+from veridical_lab.chapter.claims import true_error
+from veridical_lab.chapter.draw import ChapterStudy, RStream, printed_draw
+from veridical_lab.chapter.recipes import recipe_temperature
 
 # Table 86.2: Brier score and ECE.
 PRINTED = {

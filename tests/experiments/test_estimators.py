@@ -8,8 +8,11 @@ import pytest
 
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import UniformBins
-from veridical.experiments import run_experiment
-from veridical.experiments.estimators.cell import (
+from veridical.lenses import ClasswiseProblem
+from veridical.miscalibration import BinnedError
+from veridical.simulation import LogisticModel, two_normals_model, two_normals_task
+from veridical_lab import run_experiment
+from veridical_lab.estimators.cell import (
     FULL,
     QUICK,
     SOURCE,
@@ -18,13 +21,10 @@ from veridical.experiments.estimators.cell import (
     random_task,
     read_all,
 )
-from veridical.experiments.estimators.claims import CLAIMS
-from veridical.experiments.estimators.settings import LENSES, as_meant, as_run, newer, settings
-from veridical.experiments.estimators.study import Errors, Lead, leaders, ranks, told_leaders
-from veridical.experiments.estimators.truth import GapSums, expected_fine_error, scores_and_truths
-from veridical.lenses import ClasswiseProblem
-from veridical.miscalibration import BinnedError
-from veridical.simulation import LogisticModel, two_normals_model, two_normals_task
+from veridical_lab.estimators.claims import CLAIMS
+from veridical_lab.estimators.settings import LENSES, as_meant, as_run, newer, settings
+from veridical_lab.estimators.study import Errors, Lead, leaders, ranks, told_leaders
+from veridical_lab.estimators.truth import GapSums, expected_fine_error, scores_and_truths
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.experiments import run_experiment
-from veridical.experiments._frame.predictions import digits_predictions
-from veridical.experiments.evaluating.convergence import bin_limit
-from veridical.experiments.evaluating.networks import (
+from veridical_lab import run_experiment
+from veridical_lab._frame.predictions import digits_predictions
+from veridical_lab.evaluating.convergence import bin_limit
+from veridical_lab.evaluating.networks import (
     CALIBRATED,
     DATA,
     FAKES,
@@ -31,7 +31,7 @@ from veridical.experiments.evaluating.networks import (
     draw_fake,
     seen_through,
 )
-from veridical.experiments.evaluating.tables import measure_line
+from veridical_lab.evaluating.tables import measure_line
 
 FIGURES = (
     "estimates", "normals", "top-digits", "top-calibrated-fake", "top-over-confident-fake",

@@ -9,20 +9,20 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import dirichlet
 
-from veridical.experiments import run_experiment
-from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
-from veridical.experiments.fake.contestants import (
+from veridical_lab import run_experiment
+from veridical_lab._frame.facts import ExperimentResult
+from veridical_lab._frame.laboratory import Laboratory
+from veridical_lab._frame.page import Page
+from veridical_lab.fake.contestants import (
     BY_LABEL,
     _label_parameters,
     distorted,
     draw,
     what_is_left,
 )
-from veridical.experiments.fake.convergence import _rows_needed
-from veridical.experiments.fake.lemma import _finite
-from veridical.experiments.fake.network import _difference, _rows_to_win, show_networks
-from veridical.results import ExperimentResult
+from veridical_lab.fake.convergence import _rows_needed
+from veridical_lab.fake.lemma import _finite
+from veridical_lab.fake.network import _difference, _rows_to_win, show_networks
 
 PICTURES = ("small-network", "digits-reliability", "convergence", "benchmark", "lemma")
 

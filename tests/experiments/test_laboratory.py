@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from veridical.experiments._frame import laboratory as _laboratory
-from veridical.experiments._frame.laboratory import Laboratory
+from veridical_lab._frame import laboratory as _laboratory
+from veridical_lab._frame.laboratory import Laboratory
 
 CELLS = [{"size": size, "shift": shift} for size in (3, 5) for shift in (0.0, 1.5)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from veridical.experiments._frame.page import Page, markdown_table
-from veridical.results import ExperimentResult
+from veridical_lab._frame.facts import ExperimentResult
+from veridical_lab._frame.page import Page, markdown_table
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_names_of_facts_are_unique(page):
 
 def test_the_page_holds_facts_text_tables_pictures_and_data(page, tmp_path):
     pytest.importorskip("matplotlib")
-    from veridical.plots._drawing.panels import Line, Panel, draw_panels
+    from veridical_lab.plots.panels import Line, Panel, draw_panels
 
     page.check("ECE | 0.25 = 0.25")
     page.section("Table 1")

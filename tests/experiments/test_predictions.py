@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.experiments._frame import predictions as _predictions
-from veridical.experiments._frame.predictions import digits_predictions, read_predictions
+from veridical_lab._frame import predictions as _predictions
+from veridical_lab._frame.predictions import digits_predictions, read_predictions
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "make_digits_network.py"
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.25, 0.5, 0.25]])

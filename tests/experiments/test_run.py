@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("matplotlib")
 from veridical.cli import main
 from veridical.exceptions import InvalidInputError
-from veridical.experiments import list_experiments, run_experiment
-from veridical.results import ExperimentResult
+from veridical_lab import list_experiments, run_experiment
+from veridical_lab._frame.facts import ExperimentResult
 
 PAGES = Path(__file__).parents[2] / "docs" / "experiments"
 NAMES = [experiment.name for experiment in list_experiments()]

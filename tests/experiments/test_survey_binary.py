@@ -14,8 +14,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from veridical.experiments import run_experiment
-from veridical.experiments._frame.survey_tasks import (
+from veridical.simulation import GaussianMixtureTask, survey_binary_task, survey_mlp
+from veridical_lab import run_experiment
+from veridical_lab._frame.survey_tasks import (
     SCORES,
     FeatureLine,
     Network,
@@ -23,7 +24,6 @@ from veridical.experiments._frame.survey_tasks import (
     line_of,
     train_network,
 )
-from veridical.simulation import GaussianMixtureTask, survey_binary_task, survey_mlp
 
 MEANS = np.array([[4, -72], [-4, 64]])
 DEVIATIONS = np.sqrt([[980, 1024], [960, 1280]])

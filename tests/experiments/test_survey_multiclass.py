@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 from scipy.stats import norm
 
-from veridical.experiments import run_experiment
-from veridical.experiments._frame.survey_study import removed
-from veridical.experiments.survey_multiclass.cells import calibrators, fed, log_scores_of
-from veridical.experiments.survey_multiclass.run import as_map_of_logarithms
 from veridical.simulation import survey_three_class_task
+from veridical_lab import run_experiment
+from veridical_lab._frame.survey_study import removed
+from veridical_lab.survey_multiclass.cells import calibrators, fed, log_scores_of
+from veridical_lab.survey_multiclass.run import as_map_of_logarithms
 
 MODES = [[(-4, 960), (64, 1280)], [(4, 980), (-72, 1024)], [(0, 64)]]
 N = 10_000

@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("matplotlib")
 from PIL import Image
 
-from veridical.experiments import run_experiment
-from veridical.experiments.survey_toy.forecasts import OVER, Distortion
-from veridical.experiments.survey_toy.scores import random_extreme_error
-from veridical.experiments.survey_toy.tables import (
+from veridical_lab import run_experiment
+from veridical_lab.survey_toy.forecasts import OVER, Distortion
+from veridical_lab.survey_toy.scores import random_extreme_error
+from veridical_lab.survey_toy.tables import (
     TABLE_1,
     TABLES_4_TO_7,
     decomposed_rows,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from veridical.experiments import list_experiments
-from veridical.experiments._frame.words import MEANINGS, WORDS
+from veridical_lab import list_experiments
+from veridical_lab._frame.words import MEANINGS, WORDS
 
 PAGES = Path(__file__).parents[2] / "docs" / "experiments"
 NAMES = [experiment.name for experiment in list_experiments()]

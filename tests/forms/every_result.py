@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import veridical as v
+import veridical_lab
 from veridical import results
 from veridical.decisions import PredictionSets, risk_coverage_curve
 from veridical.evaluation import plan_labels
@@ -23,9 +24,12 @@ from veridical.simulation import BetaScores
 
 EXPERIMENT = Path(__file__).parents[2] / "docs/experiments/fake.json"  # of a full run
 KINDS = {
-    name: kind
-    for name, kind in vars(results).items()
-    if inspect.isclass(kind) and issubclass(kind, Result) and kind is not Result
+    name: getattr(module, name)
+    for module in (results, veridical_lab)
+    for name in module.__all__
+    if inspect.isclass(kind := getattr(module, name))
+    and issubclass(kind, Result)
+    and kind is not Result
 }
 
 
@@ -146,7 +150,7 @@ def _plans(y: np.ndarray, p: np.ndarray) -> Iterator[Any]:
     yield game.summary()
     yield v.BinaryFakeClassifier(BetaScores(1, 1), np.square).accuracy()
     yield v.survey_binary_task().bayes_figures()
-    yield v.ExperimentResult.from_json(EXPERIMENT.read_text(encoding="utf-8"))
+    yield veridical_lab.ExperimentResult.from_json(EXPERIMENT.read_text(encoding="utf-8"))
 
 
 @cache

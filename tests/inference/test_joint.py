@@ -11,12 +11,12 @@ from veridical._core.data.randomness import Draws
 from veridical._core.sample import MulticlassSample
 from veridical.evaluation import grid_summary
 from veridical.exceptions import InvalidInputError
-from veridical.experiments.evaluating.examples import TABLE_1
 from veridical.inference import joint_test
 from veridical.inference._joint import layout
 from veridical.inference._joint.whole import drawn_sums
 from veridical.inference.core import joint_sums_core
 from veridical.lenses import ClassSpecific, Classwise, Confidence
+from veridical_lab.evaluating.examples import TABLE_1
 
 
 def _draw(p, rng):

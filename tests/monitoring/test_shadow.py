@@ -11,7 +11,8 @@ from scipy.stats import binom
 from veridical.exceptions import InvalidInputError
 from veridical.monitoring import CalibrationMonitor
 from veridical.monitoring._maps.shadow import MOST_GAIN, Trial, most_loss, shadow_status
-from veridical.simulation import DriftStream, GaussianMixtureTask, TaskPredictions, TemperatureDrift
+from veridical.simulation import GaussianMixtureTask
+from veridical_lab.simulation import DriftStream, TaskPredictions, TemperatureDrift
 
 
 def test_the_sums_are_those_of_cut_differences():

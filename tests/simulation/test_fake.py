@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.results.experiment import ExactValue
+from veridical.results.figures import ExactValue
 from veridical.simulation._fakes.dirichlet import (
     DirichletFakeClassifier,
     DirichletMixtureFakeClassifier,

@@ -11,7 +11,7 @@ from scipy.special import expit
 from scipy.stats import kstest, multivariate_normal, norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.results.experiment import BayesFigures
+from veridical.results.figures import BayesFigures
 from veridical.simulation._tasks.examples import (
     LogisticModel,
     random_gaussian_task,

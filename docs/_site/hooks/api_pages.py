@@ -1,4 +1,4 @@
-"""Reference pages: one a room, with every name it offers, and an index of the names on top.
+"""Reference pages: one per room and one for the lab, and an index of the names on top.
 
 Names are those of each room's `__all__`; what is said about them is read by griffe from the source.
 """
@@ -33,6 +33,14 @@ room, which is loaded on first use. A room has more names than these: its page s
 | name | room |
 |---|---|
 """
+LAB = """\
+# The lab
+
+`veridical_lab` is the package of the distribution veridical-lab: experiments that reproduce papers,
+and what only papers need. In a checkout of veridical, `pip install ./packages/lab` installs it.
+"""
+# Modules of the lab whose names have an entry on its page.
+LAB_MODULES = ("__init__", "simulation", "plots")
 ROOMS = """
 ## Rooms
 
@@ -58,6 +66,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for room, names in pages.items():
         content = _page(room, names, source)
         files.append(File.generated(config, f"api/{room}.md", content=content))
+    lab = Path(config.config_file_path).parent / "packages" / "lab" / "src" / "veridical_lab"
+    files.append(File.generated(config, "api/lab.md", content=_lab_page(lab)))
     files.append(File.generated(config, "api/index.md", content=_index(pages, source)))
 
 
@@ -105,6 +115,16 @@ def _page(room: str, names: list[Name], source: Path) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _lab_page(source: Path) -> str:
+    paths = [
+        f"veridical_lab.{name}" if module == "__init__" else f"veridical_lab.{module}.{name}"
+        for module in LAB_MODULES
+        for name in _all(_module(module, source))
+    ]
+    links = ", ".join(f"[`{path.removeprefix('veridical_lab.')}`][{path}]" for path in paths)
+    return "\n\n".join([LAB, links, *(f"::: {path}" for path in paths)]) + "\n"
+
+
 def _index(pages: dict[str, list[Name]], source: Path) -> str:
     on_top = [
         f"| [`{one.name}`][{one.path}] | [{one.room}]({one.room}.md) |"
@@ -116,5 +136,6 @@ def _index(pages: dict[str, list[Name]], source: Path) -> str:
         f"| [{room}]({room}.md) | {' '.join(_docstring(room, source)[0].split())} |"
         for room in pages
     ]
+    rooms.append("| [lab](lab.md) | The distribution veridical-lab: papers, reproduced. |")
     listed = sorted(on_top, key=str.lower)
     return INDEX + "\n".join(listed) + "\n" + ROOMS + "\n".join(rooms) + "\n"

@@ -1,4 +1,4 @@
-"""How many bins, and scores sorted once: for maps and experiments."""
+"""How many bins, and scores sorted once: for calibrators and the lab."""
 
 from typing import TYPE_CHECKING
 

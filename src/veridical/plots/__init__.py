@@ -4,17 +4,15 @@ Needs matplotlib, which ``pip install matplotlib`` brings. No figure changes mat
 settings.
 """
 
+from typing import TYPE_CHECKING
+
+from veridical._core.runtime.moved import moved_error
 from veridical._core.runtime.optional import require
 
 require("matplotlib", extra="plots", purpose="veridical.plots")
 
 from veridical.plots._charts.comparison import ComparisonArtists, comparison
-from veridical.plots._charts.convergence import ConvergenceArtists, convergence
 from veridical.plots._charts.cost_curve import CostCurveArtists, cost_curve
-from veridical.plots._charts.critical_difference import (
-    CriticalDifferenceArtists,
-    critical_difference,
-)
 from veridical.plots._charts.decision_curve import DecisionCurveArtists, decision_curve
 from veridical.plots._charts.decomposition import DecompositionArtists, decomposition
 from veridical.plots._charts.evidence import EvidenceArtists, evidence
@@ -35,20 +33,15 @@ from veridical.plots._diagrams.calibration_map import (
 from veridical.plots._diagrams.classwise import ClasswiseArtists, classwise
 from veridical.plots._diagrams.deviation import deviation
 from veridical.plots._diagrams.estimator import from_estimator
-from veridical.plots._diagrams.probability_paper import probability_paper
 from veridical.plots._diagrams.reliability import reliability
 from veridical.plots._diagrams.scores import ScoresArtists, scores
 from veridical.plots._diagrams.simplex import SimplexArtists, TetrahedronArtists, simplex
-from veridical.plots._diagrams.simplex_function import SimplexFunctionArtists, simplex_function
-from veridical.plots._diagrams.trajectory import TrajectoryArtists, trajectory
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
 
 __all__ = [
     "ClasswiseArtists",
     "ComparisonArtists",
-    "ConvergenceArtists",
     "CostCurveArtists",
-    "CriticalDifferenceArtists",
     "CurveArtists",
     "DecisionCurveArtists",
     "DecompositionArtists",
@@ -63,22 +56,17 @@ __all__ = [
     "SegmentArtists",
     "SegmentMapArtists",
     "SimplexArtists",
-    "SimplexFunctionArtists",
     "TetrahedronArtists",
-    "TrajectoryArtists",
     "calibration_map",
     "classwise",
     "comparison",
-    "convergence",
     "cost_curve",
-    "critical_difference",
     "decision_curve",
     "decomposition",
     "deviation",
     "evidence",
     "from_estimator",
     "null",
-    "probability_paper",
     "reliability",
     "requirements",
     "risk_coverage",
@@ -86,6 +74,13 @@ __all__ = [
     "segment_map",
     "segments",
     "simplex",
-    "simplex_function",
-    "trajectory",
 ]
+
+if not TYPE_CHECKING:  # type checkers refuse names that are not here
+
+    def __getattr__(name: str) -> object:
+        moved = moved_error(f"{__name__}.{name}")
+        if moved is not None:
+            raise moved
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
         PriorEstimate,
     )
     from veridical.results.evaluation import Evaluation
-    from veridical.results.experiment import (
-        BayesFigures,
-        ExactValue,
-        ExperimentResult,
-        Fact,
-        FactCheck,
-    )
     from veridical.results.export import ExportedMap
-    from veridical.results.figures import Coefficient, CoxTest, Decomposition, MeasuredError
+    from veridical.results.figures import (
+        BayesFigures,
+        Coefficient,
+        CoxTest,
+        Decomposition,
+        ExactValue,
+        MeasuredError,
+    )
     from veridical.results.game import GameSummary, PatientRound, PlayerScore, RoundOutcome
     from veridical.results.gate import GateBaseline, GateCheck, GateFigure, GateResult
     from veridical.results.inference import RankComparison, SampleSize
@@ -98,10 +98,7 @@ __all__ = [
     "Evidence",
     "ExactValue",
     "ExpectedCost",
-    "ExperimentResult",
     "ExportedMap",
-    "Fact",
-    "FactCheck",
     "GameSummary",
     "GateBaseline",
     "GateCheck",

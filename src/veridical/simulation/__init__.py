@@ -1,17 +1,10 @@
-"""Generators with known truth: fake classifiers, tasks and drift."""
+"""Generators with known truth: fake classifiers and tasks."""
 
 from typing import TYPE_CHECKING
 
 from veridical._core.runtime.late import late_names
 
 if TYPE_CHECKING:
-    from veridical.simulation._drift.drift import DriftBatch, DriftStream, LabelDelay
-    from veridical.simulation._drift.kinds import (
-        GroupDrift,
-        PriorShift,
-        TaskPredictions,
-        TemperatureDrift,
-    )
     from veridical.simulation._fakes.binary import (
         BetaScores,
         BinaryFakeClassifier,
@@ -58,25 +51,18 @@ __all__ = [
     "CoarsenedClassifier",
     "DirichletFakeClassifier",
     "DirichletMixtureFakeClassifier",
-    "DriftBatch",
-    "DriftStream",
     "EmpiricalFakeClassifier",
     "FakeClassifier",
     "FakeSample",
     "GaussianMixtureTask",
-    "GroupDrift",
     "HistogramScores",
     "IdentityMap",
     "JointFakeClassifier",
-    "LabelDelay",
     "LogisticModel",
     "PowerMap",
-    "PriorShift",
     "ScoreLaw",
     "SimplexMap",
-    "TaskPredictions",
     "TaskSample",
-    "TemperatureDrift",
     "TemperatureMap",
     "TopComponentMap",
     "coarsen",

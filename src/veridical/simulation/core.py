@@ -1,4 +1,4 @@
-"""Draws and exact figures of fake classifiers, for planning and experiments."""
+"""Draws and exact figures of fake classifiers and tasks, for planning and the lab."""
 
 from typing import TYPE_CHECKING
 
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
     )
     from veridical.simulation._fakes.fake import draw_labels
     from veridical.simulation._fakes.solver import Direction
+    from veridical.simulation._tasks.gaussian import Classifier, check_prior, check_rows, predict
 
 __all__ = [
     "GROUPS",
+    "Classifier",
     "Direction",
     "GapBins",
     "Nodes",
+    "check_prior",
+    "check_rows",
     "class_gaps",
     "confidence_gap",
     "cross_fitted_error",
     "draw_labels",
     "draw_log_dirichlet",
     "mean_largest",
+    "predict",
     "top_truth",
 ]
 

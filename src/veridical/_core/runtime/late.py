@@ -9,6 +9,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from veridical._core.runtime.moved import moved_error
+
 
 def late_names(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a module whose imports are for type checkers.
@@ -33,6 +35,9 @@ def late_names(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
         if not homes:
             homes.update(_homes(module))
         if wanted not in homes:
+            moved = moved_error(f"{name}.{wanted}")
+            if moved is not None:
+                raise moved
             msg = f"module {name!r} has no attribute {wanted!r}"
             raise AttributeError(msg)
         value = getattr(import_module(homes[wanted]), wanted)

@@ -1,14 +1,21 @@
-"""``veridical experiment``: tables and figures of the literature, regenerated and judged."""
+"""``veridical experiment``: tables and figures of the literature, regenerated and judged.
+
+The experiments are in the distribution veridical-lab. Without it, the command has its help and
+says how to install it.
+"""
 
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from veridical._core.runtime.moved import INSTALL
 from veridical._core.runtime.text import printable
 from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
-from veridical.experiments import list_experiments, run_experiment
+from veridical.exceptions import MissingDependencyError
 
 _EPILOG = """\
 examples:
@@ -18,8 +25,12 @@ examples:
   veridical experiment all --quick -o pages
 
 Each writes NAME.md with its pictures (in NAME/), NAME.json and an index.md to the folder. An
-interrupted run goes on where it stopped. Needs matplotlib: pip install matplotlib.
+interrupted run goes on where it stopped. Needs the distribution veridical-lab. In a checkout of
+veridical:
+
+  pip install ./packages/lab
 """
+_LAB = "veridical_lab"
 _ALL = "all"
 
 
@@ -30,13 +41,14 @@ def add_arguments(parser: Parser) -> None:
         " printed values, and say what holds, what differs and why."
     )
     parser.epilog = _EPILOG
-    names = [experiment.name for experiment in list_experiments()]
+    lab = _find_lab()
+    names = [] if lab is None else [experiment.name for experiment in lab.list_experiments()]
     parser.add_argument(
         "name",
         metavar="NAME",
         nargs="?",
-        choices=[*names, _ALL],
-        help=f"{', '.join(names)}; or {_ALL}",
+        choices=[*names, _ALL] if names else None,
+        help=f"{', '.join(names)}; or {_ALL}" if names else f"an experiment, or {_ALL}",
     )
     parser.add_argument("--list", action="store_true", help="say what there is, and stop")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, under a minute")
@@ -61,17 +73,24 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, or run what was named."""
+    """List the experiments, or run those that were named."""
+    lab = _find_lab()
+    if lab is None:
+        missing = MissingDependencyError(
+            f"experiment: needs the distribution veridical-lab.\nHint: {INSTALL}"
+        )
+        missing.hint = INSTALL
+        raise missing
     if arguments.list:
-        _print_list()
+        _print_list(lab)
         return 0
     if arguments.name is None:
         arguments.parser.error("which one? `veridical experiment --list` says what there is")
-    for experiment in list_experiments():
+    for experiment in lab.list_experiments():
         if arguments.name == experiment.name or (
             arguments.name == _ALL and (experiment.takes_data or not arguments.data)
         ):
-            result = run_experiment(
+            result = lab.run_experiment(
                 experiment.name,
                 folder=arguments.output,
                 quick=arguments.quick,
@@ -85,12 +104,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_list() -> None:
+def _find_lab() -> Any:
+    """The package of veridical-lab, None if it is not installed."""
+    try:
+        return import_module(_LAB)
+    except ModuleNotFoundError as error:
+        if error.name != _LAB:
+            raise  # the lab is installed but broken
+        return None
+
+
+def _print_list(lab: Any) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table("name", "what", "full run", "of", box=None, pad_edge=False)
-    for experiment in list_experiments():
+    for experiment in lab.list_experiments():
         minutes = f"{experiment.minutes:g} min"
         table.add_row(experiment.name, experiment.title, minutes, experiment.cited)
     Console().print(table)

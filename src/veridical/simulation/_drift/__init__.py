@@ -1,1 +1,0 @@
-"""Streams that change in a known way."""
