@@ -210,7 +210,7 @@ def test_a_missing_score_gets_a_missing_prediction(capsys):
         (lambda _: "[1, 2]", "a saved calibrator; got list"),
         (lambda _: "{}", "a saved calibrator; got dict"),
         (lambda text: text.replace('"format": 1', '"format": 99', 1), "of a known format; got 99"),
-        (lambda text: text.replace("PlattCalibrator", "Evil", 1), "a calibrator that this version knows"),
+        (lambda text: text.replace("PlattCalibrator", "Evil", 1), "that this version knows"),
         (lambda text: text.replace('"shape"', '"shap"'), "`classes_` must be a value as"),
         (lambda text: text[:-2] + ', "column_of": 5}\n', "`column_of` must be one"),
         (
